@@ -1,0 +1,137 @@
+"""What a stage is, and what it is given: a way to report, to ask, and to notice that it should stop."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from rocm_wizard.qualification import events as ev
+from rocm_wizard.qualification.finding import Fact, Finding
+from rocm_wizard.qualification.outcome import Outcome
+
+
+class Cancelled(Exception):
+    """The person asked the running stage to stop."""
+
+
+class CancelToken:
+    """Set once from any thread; a stage looks at it wherever it waits."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def cancel(self) -> None:
+        """Asks for the stop."""
+        self._event.set()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the stop was asked for."""
+        return self._event.is_set()
+
+    def raise_if_cancelled(self) -> None:
+        """Raises `Cancelled` after `cancel`."""
+        if self._event.is_set():
+            raise Cancelled
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question to the person: an id (catalogue key), the option ids, and what silence means."""
+
+    id: str
+    options: tuple[str, ...]
+    default: str
+    facts: dict[str, Fact] = field(default_factory=dict[str, Fact])
+    timeout: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The chosen option and who chose: `person`, `option` (a switch) or `default` (nobody could be asked)."""
+
+    option: str
+    answered_by: str
+
+
+class Asker(Protocol):
+    """A face that can put a question to the person. Called in the stage's thread; may block until answered."""
+
+    def __call__(self, question: Question, cancel: CancelToken) -> Answer: ...
+
+
+def answer_by_default(question: Question, cancel: CancelToken) -> Answer:
+    """The asker of unattended runs: silence."""
+    del cancel
+    return Answer(question.default, "default")
+
+
+class StageContext:
+    """A stage's only way to the outside of the core."""
+
+    def __init__(self, stage: str, emit: Callable[[ev.Event], object], ask: Asker, cancel: CancelToken) -> None:
+        self.stage = stage
+        self.cancel = cancel
+        self.outcomes: list[Outcome] = []
+        self._emit = emit
+        self._ask = ask
+        self._check: tuple[str, float] | None = None
+
+    def emit(self, event: ev.Event) -> None:
+        """Puts an event into the journal."""
+        self._emit(event)
+
+    @contextmanager
+    def check(self, name: str) -> Iterator[None]:
+        """Times one check; findings reported inside belong to it."""
+        outer = self._check
+        self._check = (name, time.monotonic())
+        self._emit(ev.CheckStarted(self.stage, name))
+        try:
+            yield
+        finally:
+            self._check = outer
+
+    def finding(self, id: str, outcome: Outcome, private: Sequence[str] = (), **facts: Fact) -> Finding:
+        """Reports a finding of the running check (or one without a check, under its own id)."""
+        finding = Finding(id, outcome, facts, frozenset(private))
+        name, started = self._check if self._check is not None else (id, None)
+        seconds = None if started is None else time.monotonic() - started
+        self.outcomes.append(outcome)
+        self._emit(ev.FindingReported(self.stage, name, finding, seconds))
+        return finding
+
+    def measure(self, id: str, value: float, unit: str, sample: int = 1, phase: ev.Phase = None) -> None:
+        """Reports one number."""
+        self._emit(ev.MeasurementTaken(self.stage, id, value, unit, sample, phase))
+
+    def progress(self, done: float, total: float | None, unit: str) -> None:
+        """Says how far the stage is."""
+        self._emit(ev.Progressed(self.stage, done, total, unit))
+
+    def ask(self, question: Question) -> Answer:
+        """Puts a question; both question and answer go into the journal."""
+        self._emit(
+            ev.QuestionAsked(self.stage, question.id, list(question.options), question.default, dict(question.facts))
+        )
+        answer = self._ask(question, self.cancel)
+        self._emit(ev.QuestionAnswered(self.stage, question.id, answer.option, answer.answered_by))
+        self.cancel.raise_if_cancelled()
+        return answer
+
+
+class Stage(Protocol):
+    """One step of the qualification. It reports findings; its outcome is computed from them."""
+
+    @property
+    def id(self) -> str: ...
+
+    def run(self, context: StageContext) -> None:
+        """Runs the step's checks.
+
+        Raises:
+            Cancelled: the person stopped it.
+        """
+        ...

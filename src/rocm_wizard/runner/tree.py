@@ -1,0 +1,67 @@
+"""Ends a process with everything it started, on both platforms."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+import psutil
+
+NEW_GROUP: dict[str, Any]
+if sys.platform == "win32":
+    NEW_GROUP = {"creationflags": subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP}
+else:
+    NEW_GROUP = {"start_new_session": True}
+"""`Popen` arguments: a process group of its own, and no console window that flashes up."""
+
+
+def descendants(pid: int) -> list[psutil.Process]:
+    """The processes below `pid` that are alive now."""
+    try:
+        return psutil.Process(pid).children(recursive=True)
+    except psutil.Error:
+        return []
+
+
+def terminate(process: "subprocess.Popen[bytes]") -> None:
+    """Asks the process, and on POSIX its whole group, to end."""
+    if sys.platform == "win32":
+        process.terminate()
+    else:
+        _signal_group(process.pid, signal.SIGTERM)
+
+
+def kill_tree(process: "subprocess.Popen[bytes]", known: list[psutil.Process]) -> None:
+    """Kills the process, its group, and the descendants seen now or in `known`. Never raises or waits long."""
+    victims = {victim.pid: victim for victim in [*known, *descendants(process.pid)]}
+    if sys.platform != "win32":
+        _signal_group(process.pid, signal.SIGKILL)
+    try:
+        process.kill()
+    except OSError:
+        pass
+    for victim in victims.values():
+        try:
+            victim.kill()  # psutil compares creation times: a reused pid is never hit
+        except psutil.Error:
+            pass
+    psutil.wait_procs(list(victims.values()), timeout=1.0)
+
+
+def wait_bounded(process: "subprocess.Popen[bytes]", seconds: float) -> int | None:
+    """The exit code, or None when it still runs after `seconds`: after a kill `Popen.wait` may never return on Windows."""
+    deadline = time.monotonic() + seconds
+    while (code := process.poll()) is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return code
+
+
+if sys.platform != "win32":
+
+    def _signal_group(pid: int, number: int) -> None:
+        try:
+            os.killpg(pid, number)
+        except (ProcessLookupError, PermissionError):
+            pass
