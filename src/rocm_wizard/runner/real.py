@@ -38,7 +38,8 @@ class RealChild:
                 cwd=spec.cwd,
                 env=spec.full_environment(),
                 bufsize=0,
-                **tree.NEW_GROUP,
+                creationflags=tree.CREATION_FLAGS,
+                start_new_session=True,
             )
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)

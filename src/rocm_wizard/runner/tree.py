@@ -5,16 +5,14 @@ import signal
 import subprocess
 import sys
 import time
-from typing import Any
 
 import psutil
 
-NEW_GROUP: dict[str, Any]
 if sys.platform == "win32":
-    NEW_GROUP = {"creationflags": subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP}
+    CREATION_FLAGS = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
 else:
-    NEW_GROUP = {"start_new_session": True}
-"""`Popen` arguments: a process group of its own, and no console window that flashes up."""
+    CREATION_FLAGS = 0
+"""`Popen` flags: a process group of its own (POSIX: `start_new_session`), and no console window that flashes up."""
 
 
 def descendants(pid: int) -> list[psutil.Process]:
@@ -51,7 +49,7 @@ def kill_tree(process: "subprocess.Popen[bytes]", known: list[psutil.Process]) -
 
 
 def wait_bounded(process: "subprocess.Popen[bytes]", seconds: float) -> int | None:
-    """The exit code, or None when it still runs after `seconds`: after a kill `Popen.wait` may never return on Windows."""
+    """The exit code, or None when it still runs after `seconds`: on Windows `Popen.wait` may never return."""
     deadline = time.monotonic() + seconds
     while (code := process.poll()) is None and time.monotonic() < deadline:
         time.sleep(0.01)

@@ -1,0 +1,1 @@
+"""What a run is told as: sentences from the catalogue, report files, masking."""
