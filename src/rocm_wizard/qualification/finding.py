@@ -1,13 +1,27 @@
 """A finding: what one check established, as typed facts. Its sentences are made by the language catalogue."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
+from rocm_wizard.qualification.clean import clean_text
 from rocm_wizard.qualification.outcome import Outcome
 
 type Fact = str | int | float | bool | list[str] | None
 """One typed value. Sizes are bytes, times seconds, rates hertz unless the name says otherwise."""
+
+
+def as_fact(value: Any) -> Fact:
+    """Any value, also one that a child sent, as a fact: strings cleaned, what JSON cannot hold as text."""
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, list | tuple):
+        return [clean_text(str(item)) for item in value]
+    return clean_text(str(value))
 
 
 @dataclass(frozen=True, slots=True)

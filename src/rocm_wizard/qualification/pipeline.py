@@ -108,10 +108,5 @@ class Pipeline:
     def _report_bug(self, context: StageContext, error: Exception) -> None:
         where = traceback.extract_tb(error.__traceback__)[-1]
         context.emit(ev.LogLines(context.stage, "rocm-wizard", traceback.format_exception(error)))
-        context.finding(
-            "internal.error",
-            Outcome.CRASHED,
-            error=f"{type(error).__name__}: {error}",
-            place=f"{where.name}:{where.lineno}",
-            private=["error"],
-        )
+        said, place = f"{type(error).__name__}: {error}", f"{where.name}:{where.lineno}"
+        context.finding("internal.error", Outcome.CRASHED, ["error"], error=said, place=place)

@@ -5,10 +5,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from rocm_wizard.qualification import events as ev
-from rocm_wizard.qualification.finding import Fact, Finding
+from rocm_wizard.qualification.finding import Fact, Finding, as_fact
 from rocm_wizard.qualification.outcome import Outcome
 
 
@@ -94,9 +94,9 @@ class StageContext:
         finally:
             self._check = outer
 
-    def finding(self, id: str, outcome: Outcome, private: Sequence[str] = (), **facts: Fact) -> Finding:
+    def finding(self, id: str, outcome: Outcome, private: Sequence[str] = (), /, **facts: Any) -> Finding:
         """Reports a finding of the running check (or one without a check, under its own id)."""
-        finding = Finding(id, outcome, facts, frozenset(private))
+        finding = Finding(id, outcome, {name: as_fact(value) for name, value in facts.items()}, frozenset(private))
         name, started = self._check if self._check is not None else (id, None)
         seconds = None if started is None else time.monotonic() - started
         self.outcomes.append(outcome)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from rocm_wizard.runner.clean import clean_line
+from rocm_wizard.qualification.clean import clean_line
 from rocm_wizard.runner.spec import STDERR_LINES_KEPT, ChildGone, ChildTimeout, Line, LineTooLong
 
 _CHUNK = 65536

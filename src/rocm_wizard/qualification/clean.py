@@ -1,4 +1,4 @@
-"""Child output made safe for a terminal and a log."""
+"""Text from children made safe for a terminal, a log and a report."""
 
 import re
 
@@ -10,6 +10,11 @@ _ESCAPES = re.compile(
     r"|[\x1b\x9b]\[?[0-?]*[ -/]*[@-~]"  # CSI and two-byte escapes
 )
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
+
+
+def clean_text(text: str) -> str:
+    """Several lines as one clean line: what a child says in a message, made fit for a finding."""
+    return clean_line(" ".join(text.split()))
 
 
 def clean_line(text: str) -> str:

@@ -1,0 +1,1 @@
+"""What this computer is, and the data about what it could be."""

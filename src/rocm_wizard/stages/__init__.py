@@ -1,0 +1,1 @@
+"""The steps of the qualification, one file each."""

@@ -1,0 +1,67 @@
+"""What the stages of one run share: the target, the options, and what earlier stages decided."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rocm_wizard.machine.facts import MachineFacts
+from rocm_wizard.machine.profiles import Profile, ProfileBook
+from rocm_wizard.machine.target import Target
+from rocm_wizard.runner.spec import Runner
+
+PROBES = Path(__file__).resolve().parent.parent / "probes"
+
+DEFAULT_TEXT = (
+    "This computer is speaking with its own voice. Every block that you hear was made while the one before it played. "
+    "If the sentence reaches you without a gap, the streaming works."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the person asked for. None means: the default of the stage that reads it."""
+
+    profile: str | None = None
+    env_file: Path | None = None
+    yes: bool = False
+    audio: Path | None = None
+    transcript: str | None = None
+    asr_language: str | None = None
+    text: str = DEFAULT_TEXT
+    tts_language: str = "en"
+    chunk_seconds: float = 0.8
+    play: bool = True
+    asr_command: Sequence[str] | None = None
+    tts_command: Sequence[str] | None = None
+    compute_probe: Path = PROBES / "compute.py"
+    versions_probe: Path = PROBES / "versions.py"
+    limits: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+@dataclass(slots=True)
+class Session:
+    """One run's shared values. `profile` is set by the profile stage and read by every later one."""
+
+    target: Target
+    book: ProfileBook
+    machine: MachineFacts
+    run_folder: Path
+    runner: Runner
+    options: Options = field(default_factory=Options)
+    profile: Profile | None = None
+
+    @property
+    def chosen(self) -> Profile:
+        """The chosen profile. The gate guarantees that there is one after the profile stage."""
+        if self.profile is None:
+            raise RuntimeError("no profile was chosen")
+        return self.profile
+
+    @property
+    def working_folder(self) -> Path:
+        """Where children are started: the checkout's root, else the run's own folder."""
+        return self.target.checkout or self.run_folder
+
+    def limit(self, name: str) -> float:
+        """A time limit of the profile in seconds, or the one an option set in its place."""
+        return self.options.limits.get(name) or self.chosen.limits[name]
