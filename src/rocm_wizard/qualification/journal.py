@@ -26,7 +26,7 @@ class Record:
 
     def to_line(self) -> bytes:
         """The line's bytes, newline included."""
-        head = {"v": JOURNAL_VERSION, "seq": self.seq, "t": round(self.t, 6), "wall": self.wall}
+        head = {"v": JOURNAL_VERSION, "seq": self.seq, "t": self.t, "wall": self.wall}
         text = json.dumps(head | event_to_record(self.event), ensure_ascii=False, separators=(",", ":"))
         return text.encode("utf-8", "backslashreplace") + b"\n"
 
@@ -61,7 +61,7 @@ class Journal:
         """Writes one event."""
         with self._lock:
             self._seq += 1
-            record = Record(self._seq, self._clock() - self._start, datetime.now(UTC).isoformat(), event)
+            record = Record(self._seq, round(self._clock() - self._start, 6), datetime.now(UTC).isoformat(), event)
             self._write(record.to_line())
             for subscriber in self._subscribers:
                 subscriber(record)

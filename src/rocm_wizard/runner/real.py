@@ -75,9 +75,12 @@ class RealChild:
         while True:
             self._cancel.raise_if_cancelled()
             left = deadline - time.monotonic()
+            gone = self._process.poll() is not None
             try:
-                return self._out.get(min(_SLICE, max(0.0, left)))
+                return self._out.get(min(_SLICE, max(0.0, left)) if not gone else _STREAMS_END)
             except ChildTimeout:
+                if gone:  # something the child left behind holds its stdout open: nothing more is the child's
+                    return None
                 if left <= _SLICE:
                     raise
 

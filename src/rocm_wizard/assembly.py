@@ -1,0 +1,130 @@
+"""Puts a run together: target, journal, runner, stages, pipeline, and the way it ends."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rocm_wizard import __version__
+from rocm_wizard.machine.facts import read_machine
+from rocm_wizard.machine.profiles import load_profiles
+from rocm_wizard.machine.target import find_target
+from rocm_wizard.qualification.exit_codes import ExitCode
+from rocm_wizard.qualification.journal import Journal
+from rocm_wizard.qualification.pipeline import Pipeline
+from rocm_wizard.qualification.stage import Stage
+from rocm_wizard.report.catalogue import Catalogue
+from rocm_wizard.report.writer import write_reports
+from rocm_wizard.runner.real import RealRunner
+from rocm_wizard.stages.asr_smoke import AsrSmokeStage
+from rocm_wizard.stages.compute import ComputeStage
+from rocm_wizard.stages.env_merge import EnvMergeStage
+from rocm_wizard.stages.profile import ProfileStage
+from rocm_wizard.stages.session import Options, Session
+from rocm_wizard.stages.tts_smoke import TtsSmokeStage
+from rocm_wizard.stages.versions import VersionsStage
+
+STAGES: tuple[Callable[[Session], Stage], ...] = (
+    ProfileStage,
+    VersionsStage,
+    ComputeStage,
+    EnvMergeStage,
+    AsrSmokeStage,
+    TtsSmokeStage,
+)
+"""The steps in their order; the order is the gates' order too."""
+
+
+def stage_ids() -> list[str]:
+    """The steps' ids in order."""
+    return [str(getattr(stage, "id")) for stage in STAGES]  # noqa: B009  a class attribute the protocol shows as property
+
+
+def runs_folder() -> Path:
+    """Where runs are kept: `ROCM_WIZARD_HOME`, else the platform's folder for program state."""
+    if home := os.environ.get("ROCM_WIZARD_HOME"):
+        return Path(home) / "runs"
+    from platformdirs import user_state_path
+
+    return user_state_path("rocm-wizard", appauthor=False) / "runs"
+
+
+def new_run_folder(parent: Path) -> Path:
+    """A fresh folder named by the UTC time.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    for suffix in ("", *(f"-{number}" for number in range(2, 100))):
+        folder = parent / f"{stamp}{suffix}"
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        return folder
+    raise FileExistsError(f"{parent / stamp} and its numbered neighbours exist")
+
+
+@dataclass(slots=True)
+class Run:
+    """A run that is ready to go, and what it leaves behind."""
+
+    pipeline: Pipeline
+    session: Session
+    catalogue: Catalogue
+    folder: Path
+    reports: list[Path] = field(default_factory=list[Path])
+    report_error: str | None = None
+
+    def finish(self, interrupted: bool) -> ExitCode:
+        """Ends what is left, writes the journal's last line and the report files, gives the exit code."""
+        self.session.runner.stop_all()
+        code = self.pipeline.finish(interrupted=interrupted)
+        error = self.pipeline.journal.write_error
+        missing = [self.catalogue.format("missing", "unwritten", detail=error)] if error else []
+        try:
+            self.reports = write_reports(self.pipeline.state, self.catalogue, self.folder, missing=missing)
+        except OSError as failure:
+            self.reports, self.report_error = [], f"{failure.filename or self.folder}: {failure.strerror}"
+        return code
+
+    def report_paths(self) -> Sequence[Path]:
+        """The report files of the ended run."""
+        return self.reports
+
+
+def prepare(
+    options: Options,
+    *,
+    language: str = "en",
+    checkout: Path | None = None,
+    python: Path | None = None,
+    stages: Sequence[str] | None = None,
+    runs: Path | None = None,
+) -> Run:
+    """Builds a run; nothing is started yet.
+
+    Raises:
+        OSError: the run's folder or the data files cannot be used.
+    """
+    folder = new_run_folder(runs or runs_folder())
+    journal = Journal(folder / "journal.jsonl")
+    runner = RealRunner(journal.append, folder / "logs")
+    session = Session(find_target(checkout, python), load_profiles(), read_machine(folder), folder, runner, options)
+    chosen = [stage(session) for stage in STAGES]
+    if stages is not None:
+        chosen = [stage for stage in chosen if stage.id in stages]
+    return Run(Pipeline(chosen, journal, clean_up=runner.stop_all), session, Catalogue(language), folder)
+
+
+def start(run: Run) -> None:
+    """Writes the journal's first line; subscribers should be there by now."""
+    session = run.session
+    target = {
+        "python": str(session.target.python),
+        "checkout": str(session.target.checkout) if session.target.checkout else None,
+        "profile": session.options.profile,
+    }
+    run.pipeline.start(__version__, target, session.machine.fingerprint(), run.catalogue.language)

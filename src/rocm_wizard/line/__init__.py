@@ -1,0 +1,1 @@
+"""Line mode and JSON mode: the same journal, told as plain text or as events."""

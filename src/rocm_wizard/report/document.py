@@ -1,0 +1,97 @@
+"""The report's content as plain values: what the Markdown, HTML and JSON files are made from."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rocm_wizard.qualification.finding import Finding
+from rocm_wizard.qualification.journal import Problem
+from rocm_wizard.qualification.state import RunState, StageState
+from rocm_wizard.report.catalogue import Catalogue
+from rocm_wizard.report.redact import Mask
+from rocm_wizard.report.verdict import first_bad_finding, profile_id, verdict_sentence, verdict_word
+
+SCHEMA = "rocm-wizard/report@1"
+
+
+def what_is_missing(state: RunState, problems: Iterable[Problem], catalogue: Catalogue) -> list[str]:
+    """Sentences about what a journal does not tell, empty for a whole one."""
+    lines = [catalogue.format("missing", p.kind, line=p.line, detail=p.detail) for p in problems]
+    if state.finished_exit_code is None and state.header is not None:
+        open_stage = next((stage for stage in state.stages if stage.outcome is None), None)
+        if open_stage is None:
+            lines.append(catalogue.format("missing", "not_closed"))
+        else:
+            title = catalogue.stage_title(open_stage.id)
+            lines.append(catalogue.format("missing", "not_finished", stage=title))
+    return lines
+
+
+def build_report(state: RunState, catalogue: Catalogue, mask: Mask, missing: Sequence[str] = ()) -> dict[str, Any]:
+    """The whole report, masked, in the catalogue's language."""
+    header = state.header
+    bad = first_bad_finding(state)
+    return {
+        "schema": SCHEMA,
+        "tool_version": header.tool_version if header else None,
+        "provenance": header.provenance if header else None,
+        "started": state.started_wall or None,
+        "seconds": round(state.seconds, 3),
+        "language": catalogue.language,
+        "verdict": verdict_word(state),
+        "exit_code": state.finished_exit_code if state.finished_exit_code is not None else int(state.verdict),
+        "sentence": verdict_sentence(state, catalogue),
+        "why": _finding(bad[1], catalogue, mask) if bad else None,
+        "does_not_prove": catalogue.format("proves_not", "text"),
+        "profile": profile_id(state),
+        "machine": mask.value(header.machine) if header else {},
+        "target": mask.value(header.target) if header else {},
+        "stages": [_stage(stage, catalogue, mask) for stage in state.stages],
+        "answers": [
+            mask.value({"question": a.question, "answer": a.answer, "by": a.answered_by}) for a in state.answers
+        ],
+        "unknown_events": state.unknown_events,
+        "missing": list(missing),
+    }
+
+
+def _stage(stage: StageState, catalogue: Catalogue, mask: Mask) -> dict[str, Any]:
+    return {
+        "id": stage.id,
+        "title": catalogue.stage_title(stage.id),
+        "outcome": str(stage.outcome) if stage.outcome else None,
+        "outcome_word": catalogue.outcome(stage.outcome) if stage.outcome else catalogue.format("report", "not_run"),
+        "seconds": None if stage.seconds is None else round(stage.seconds, 3),
+        "attempt": stage.attempt,
+        "blocked_by": stage.blocked_by,
+        "findings": [
+            {"check": check.id, "check_title": catalogue.check_title(check.id), "seconds": check.seconds}
+            | _finding(check.finding, catalogue, mask)
+            for check in stage.checks
+            if check.finding is not None
+        ],
+        "measurements": [
+            {
+                "id": m.id,
+                "name": catalogue.measurement(m.id),
+                "value": m.value,
+                "unit": m.unit,
+                "sample": m.sample,
+                "phase": m.phase,
+            }
+            for m in stage.measurements
+        ],
+    }
+
+
+def _finding(finding: Finding, catalogue: Catalogue, mask: Mask) -> dict[str, Any]:
+    shown = mask.finding(finding)
+    return {
+        "id": shown.id,
+        "outcome": str(shown.outcome),
+        "outcome_word": catalogue.outcome(shown.outcome),
+        "text": catalogue.sentence(shown),
+        "hint": catalogue.hint(shown),
+        "action": catalogue.action(shown),
+        "link": catalogue.link(shown),
+        "facts": dict(shown.facts),
+    }

@@ -1,0 +1,68 @@
+"""The run in one sentence, computed from its findings."""
+
+from rocm_wizard.qualification.exit_codes import ExitCode
+from rocm_wizard.qualification.finding import Finding
+from rocm_wizard.qualification.outcome import Outcome
+from rocm_wizard.qualification.state import RunState
+from rocm_wizard.report.catalogue import Catalogue
+
+
+def verdict_word(state: RunState) -> str:
+    """The catalogue key of the verdict."""
+    if state.finished_exit_code == ExitCode.INTERRUPTED:
+        return "interrupted"
+    if state.finished_exit_code is None:
+        if state.current is not None:
+            return "running"
+        if state.verdict is ExitCode.INCOMPLETE:
+            return "incomplete"
+    code = state.verdict
+    if code is ExitCode.QUALIFIED:
+        warned = any(stage.outcome is not Outcome.PASSED for stage in state.stages)
+        return "qualified_warning" if warned else "qualified"
+    return code.name.lower()
+
+
+def profile_id(state: RunState) -> str | None:
+    """The profile that was tested, None before one was chosen."""
+    for stage in state.stages:
+        for finding in stage.findings:
+            if finding.id.startswith("profile.chosen_"):
+                return str(finding.facts.get("profile"))
+    return None
+
+
+def uses_embedded_engines(state: RunState) -> bool:
+    """Whether any sidecar spoke or listened with the models that come with this program."""
+    return any(
+        finding.id == "sidecar.ready" and finding.facts.get("engine") == "embedded"
+        for stage in state.stages
+        for finding in stage.findings
+    )
+
+
+def first_bad_finding(state: RunState) -> tuple[str, Finding] | None:
+    """The stage and finding that closed the gate: the worst one of the first stage that does not open it."""
+    order = (Outcome.CRASHED, Outcome.FAILED, Outcome.COULD_NOT_CHECK, Outcome.CANCELLED)
+    for stage in state.stages:
+        if stage.outcome is None or stage.outcome.opens_gate:
+            continue
+        for outcome in order:
+            for finding in stage.findings:
+                if finding.outcome is outcome:
+                    return stage.id, finding
+    return None
+
+
+def verdict_sentence(state: RunState, catalogue: Catalogue) -> str:
+    """Verdict, profile, and in the same sentence what it rests on."""
+    parts = [catalogue.format("verdict", verdict_word(state))]
+    profile = profile_id(state)
+    if profile:
+        parts.append(catalogue.format("verdict", "for_profile", profile=profile))
+    if uses_embedded_engines(state):
+        parts.append(catalogue.format("verdict", "embedded"))
+    text = "".join(parts) + "."
+    if state.header is not None and state.header.provenance != "live":
+        text = f"{state.header.provenance.upper()}: {text}"
+    return text
