@@ -16,6 +16,9 @@ LANGUAGES = ("en", "zh")
 class _Formatter(string.Formatter):
     """`{name}` and `{name:spec}` only: no attributes, no indexes; a missing or odd fact shows as such, never raises."""
 
+    def __init__(self, none: str) -> None:
+        self.none = none
+
     def get_field(self, field_name: str, args: Any, kwargs: Mapping[str, Any]) -> tuple[Any, str]:
         return kwargs.get(field_name, "?"), field_name
 
@@ -23,14 +26,11 @@ class _Formatter(string.Formatter):
         if isinstance(value, list):
             return ", ".join(str(item) for item in value)
         if value is None:
-            return "?"
+            return self.none
         try:
             return format(value, format_spec)
         except (ValueError, TypeError):
             return str(value)
-
-
-_FORMATTER = _Formatter()
 
 
 def _merge(into: dict[str, Any], more: Mapping[str, Any]) -> None:
@@ -65,6 +65,7 @@ class Catalogue:
         self.language = language
         self._strings = load_strings(language)
         self._english = load_strings("en")
+        self._formatter = _Formatter(str(self._look_up("word", "none")))
 
     def _look_up(self, *path: str) -> Any:
         for strings in (self._strings, self._english):
@@ -79,7 +80,7 @@ class Catalogue:
         entry = self._look_up("finding", finding.id, part)
         if isinstance(entry, dict):
             entry = entry.get(str(finding.outcome))
-        return _FORMATTER.vformat(entry, (), finding.facts) if isinstance(entry, str) else None
+        return self._formatter.vformat(entry, (), finding.facts) if isinstance(entry, str) else None
 
     def sentence(self, finding: Finding) -> str:
         """What the finding says, in one sentence; an id the catalogue lacks still says id, outcome and facts."""
@@ -132,7 +133,7 @@ class Catalogue:
     def format(self, *path: str, **facts: Any) -> str:
         """Any other string, filled with facts."""
         text = self._look_up(*path)
-        return _FORMATTER.vformat(text, (), facts) if isinstance(text, str) else ".".join(path)
+        return self._formatter.vformat(text, (), facts) if isinstance(text, str) else ".".join(path)
 
     def ui(self, key: str, **facts: Any) -> str:
         """A string of the faces themselves."""

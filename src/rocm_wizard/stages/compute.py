@@ -35,7 +35,8 @@ class ComputeStage:
         kind = message["type"]
         if kind == "device":
             facts = {name: message.get(name) for name in ("device", "name", "gfx", "memory", "count")}
-            context.finding("compute.device", Outcome.PASSED, **facts)
+            id = "compute.device" if facts["name"] else "compute.device_unnamed"
+            context.finding(id, Outcome.PASSED, **facts)
         elif kind == "no_device":
             profile = self._session.chosen
             context.finding("compute.no_device", Outcome.FAILED, device=profile.device, profile=profile.id)

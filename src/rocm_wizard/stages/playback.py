@@ -25,7 +25,6 @@ class Player:
         self.outcome: str | None = None
         self.facts: dict[str, Any] = {}
         self.opened: dict[str, Any] = {}
-        self.first_sample_at: float | None = None
         self._context = context
         self._child: Child | None = None
         argv = [sys.executable, "-I", "-m", "rocm_wizard.audio.player"]
@@ -33,7 +32,7 @@ class Player:
             spec = ChildSpec("player", argv, session.run_folder)
             self._child = session.runner.start(spec, context.stage, context.cancel)
         except StartFailed as error:
-            self._give_up("unavailable", reason=error.reason)
+            self._give_up("unavailable", text=error.reason)
 
     def open(self, sample_rate: int) -> None:
         """Opens the device and waits until it is open or refused."""
@@ -41,7 +40,7 @@ class Player:
         deadline = time.monotonic() + _OPEN_SECONDS
         while self.outcome is None and not self.opened:
             if not self._take(deadline - time.monotonic()):
-                self._give_up("unavailable", reason=f"no answer within {_OPEN_SECONDS:g} s")
+                self._give_up("unavailable", text=f"no answer within {_OPEN_SECONDS:g} s")
 
     def play(self, samples: Samples) -> None:
         """Hands one block over and takes whatever the player had to say."""
@@ -91,8 +90,9 @@ class Player:
             case "unavailable":
                 self._give_up("unavailable", **{k: v for k, v in message.items() if k != "type"})
             case "playing":
-                at = message.get("at")
-                self.first_sample_at = at / 1e9 if isinstance(at, int) else time.monotonic()
+                waited = message.get("after_first_audio_ms")
+                if isinstance(waited, int | float):
+                    self._context.measure("playback.first_sample", waited / 1000, "s")
             case "progress":
                 played = message.get("played_seconds")
                 if isinstance(played, int | float):
@@ -101,8 +101,9 @@ class Player:
                 counters = message.get("counters")
                 facts = counters if isinstance(counters, dict) else {}
                 self._give_up(str(message.get("outcome", "stopped")), **facts)
-            case "gone":
-                self._give_up("player_died", reason=message.get("reason", "its output ended"))
+            case "gone" | "error":
+                reason = message.get("text") or message.get("reason") or "its output ended"
+                self._give_up("player_died", reason=reason)
             case _:
                 pass
 

@@ -16,6 +16,8 @@ _OUTCOMES = {
     "player_died": Outcome.WARNING,
     "unavailable": Outcome.SKIPPED,
 }
+_REASONS = ("no_output_device", "portaudio_missing")
+"""Why nothing can be played, where there is something to say about it."""
 
 
 def report_playback(context: StageContext, player: Player | None, real_time_factor: float) -> bool:
@@ -26,7 +28,9 @@ def report_playback(context: StageContext, player: Player | None, real_time_fact
     outcome = player.outcome or "stopped"
     facts: dict[str, Any] = {k: v for k, v in player.opened.items() if k in ("host_api", "device", "rate", "resampled")}
     facts |= {**player.facts, "real_time_factor": round(real_time_factor, 3)}
-    context.finding(f"playback.{outcome}", _OUTCOMES.get(outcome, Outcome.WARNING), **facts)
+    reason = facts.get("reason")
+    id = f"playback.{reason}" if outcome == "unavailable" and reason in _REASONS else f"playback.{outcome}"
+    context.finding(id, _OUTCOMES.get(outcome, Outcome.WARNING), **facts)
     for name in ("longest_gap_ms", "min_headroom_ms"):
         value = player.facts.get(name)
         if isinstance(value, int | float):
