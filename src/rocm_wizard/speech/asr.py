@@ -1,0 +1,175 @@
+"""The ASR sidecar: `python -u -m rocm_wizard.speech.asr [--engine NAME] [--model DIR] [--device NAME]`.
+
+One JSON object a line on stdin and stdout. Request: `audio_b64` (base64 of float32 little-endian mono), `sample_rate`
+(16000), `language` (English name; null or "" detects; absent means Chinese, as the host's own sidecar takes it),
+`context`, `request_id` (echoed when given). Answer: one `result` or `error`.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rocm_wizard.speech.guard import claim_stdout
+from rocm_wizard.speech.serve import LoadFailure, Message, OptionParser, RequestError, Service, serve, wanted_facts
+
+if TYPE_CHECKING:  # torch is loaded only behind the guard
+    from rocm_wizard.speech.embedded_asr import EmbeddedAsr
+    from rocm_wizard.speech.payload import Samples
+
+ENGINES = ("embedded",)
+MODEL_RATE = 16_000
+# Rates whose ratio to 16 kHz is small; a polyphase filter for any other takes gigabytes.
+RATES = (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000)
+LONGEST_S = 30
+DEFAULT_LANGUAGE = "Chinese"
+# The host's name for a language that Whisper calls otherwise.
+HOST_NAMES = {"Filipino": "Tagalog"}
+
+
+class AsrService:
+    """The embedded recogniser behind the wire."""
+
+    def __init__(self, engine: "EmbeddedAsr", facts: Message) -> None:
+        self._engine = engine
+        self._facts = facts
+
+    def ready(self) -> Message:
+        """The `ready` message."""
+        return {"type": "ready", **self._facts}
+
+    def error_fields(self, request: Message | None) -> Message:
+        """The request's id, where it has one."""
+        return {"request_id": request["request_id"]} if request and "request_id" in request else {}
+
+    def answer(self, request: Message, send: Callable[[Message], None]) -> None:
+        """Recognise one clip."""
+        started = time.perf_counter()
+        samples, seconds = read_audio(request)
+        language = read_language(request, self._engine.language_names)
+        context = request.get("context")
+        if context is not None and not isinstance(context, str):
+            raise RequestError(f"context is a string, not {type(context).__name__}")
+        heard = self._engine.transcribe(samples, language, context or "")
+        send(
+            {
+                "type": "result",
+                **self.error_fields(request),
+                "text": heard.text,
+                "language": heard.language,
+                "audio_seconds": round(seconds, 4),
+                "inference_ms": round((time.perf_counter() - started) * 1000, 2),
+                "gate_ms": round(heard.gate_ms, 2),
+                "encode_ms": round(heard.encode_ms, 2),
+                "decode_ms": round(heard.decode_ms, 2),
+                "tokens": heard.tokens,
+                "speech_ratio": heard.speech_ratio,
+            }
+        )
+
+
+def read_audio(request: Message) -> "tuple[Samples, float]":
+    """The clip at 16 kHz, and its length in seconds. Raises RequestError."""
+    from rocm_wizard.speech.payload import decode_samples
+
+    text = request.get("audio_b64")
+    if not isinstance(text, str):
+        raise RequestError("audio_b64 is missing or no string")
+    rate = request.get("sample_rate", MODEL_RATE)
+    if isinstance(rate, bool) or not isinstance(rate, int) or rate not in RATES:
+        raise RequestError(f"sample_rate {rate!r} is none of {', '.join(map(str, RATES))}")
+    samples = decode_samples(text)
+    seconds = samples.size / rate
+    if seconds > LONGEST_S:
+        raise RequestError(f"the audio lasts {seconds:.2f} s; at most {LONGEST_S} s are recognised at once")
+    if rate != MODEL_RATE:
+        samples = _resampled(samples, rate)
+    return samples, seconds
+
+
+def _resampled(samples: "Samples", rate: int) -> "Samples":
+    import torch
+    from torchaudio.functional import resample
+
+    found = resample(torch.from_numpy(samples), rate, MODEL_RATE, lowpass_filter_width=64, rolloff=0.95)
+    return found.numpy()[: LONGEST_S * MODEL_RATE]
+
+
+def read_language(request: Message, known: Sequence[str]) -> str | None:
+    """The language's name among `known`, None for detection. Raises RequestError naming the accepted ones."""
+    wanted = request.get("language", DEFAULT_LANGUAGE if DEFAULT_LANGUAGE in known else None)
+    if wanted is None or wanted == "":
+        return None
+    if not isinstance(wanted, str):
+        raise RequestError(f"language is a string or null, not {type(wanted).__name__}")
+    name = HOST_NAMES.get(wanted, wanted)
+    if name not in known:
+        raise RequestError(f"language {wanted!r} is unknown; use null for detection, or one of: {', '.join(known)}")
+    return name
+
+
+def load(arguments: Sequence[str]) -> Service:
+    """Read the options and build the service. Raises LoadFailure; an import that fails raises as it is."""
+    started = time.perf_counter()
+    options = _options(arguments)
+    # The weights are on disk or nowhere: nothing may be looked up on a network.
+    os.environ["HF_HUB_OFFLINE"] = os.environ["TRANSFORMERS_OFFLINE"] = "1"
+    from rocm_wizard.speech import devices
+
+    devices.prepare_torch()
+    choice = devices.choose_device(
+        options.device or os.environ.get("QWEN3_ASR_DEVICE", ""),
+        require_gpu=devices.required("QWEN3_ASR_REQUIRE_CUDA"),
+        fall_back=not options.device,
+    )
+    # transformers takes seconds to import: a missing GPU is told before.
+    from rocm_wizard.speech.embedded_asr import EmbeddedAsr
+
+    engine = EmbeddedAsr(choice.device, options.model)
+    loaded_ms = round((time.perf_counter() - started) * 1000)
+    warm_up_ms = engine.warm_up() if choice.device.type != "cpu" else 0
+    return AsrService(
+        engine,
+        {
+            "device": str(choice.device),
+            "attn_impl": engine.attention_name,
+            "warmup_ms": warm_up_ms,
+            **devices.torch_facts(),
+            "engine": options.engine,
+            "model": engine.name,
+            "weights_sha256": engine.sha256,
+            "load_ms": loaded_ms,
+            "device_note": choice.note,
+        },
+    )
+
+
+class _Options:
+    engine: str
+    model: Path | None
+    device: str
+
+
+def _options(arguments: Sequence[str]) -> _Options:
+    parser = OptionParser(prog="rocm_wizard.speech.asr", description="ASR sidecar, JSON Lines on stdin and stdout")
+    parser.add_argument("--engine", default=ENGINES[0], help="recogniser: " + ", ".join(ENGINES))
+    parser.add_argument("--model", type=Path, help="local Whisper folder (safetensors) instead of the packaged weights")
+    parser.add_argument("--device", default="", help="cpu, cuda:0 or mps; QWEN3_ASR_DEVICE when absent")
+    options = parser.parse_args(arguments, namespace=_Options())
+    if options.engine not in ENGINES:
+        raise LoadFailure(f"unknown engine {options.engine!r}; known: {', '.join(ENGINES)}")
+    return options
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the sidecar until stdin ends; the exit code is 0, or 1 when it could not load."""
+    writer = claim_stdout()
+    given = sys.argv[1:] if arguments is None else arguments
+    wanted = os.environ.get("QWEN3_ASR_DEVICE", "auto")
+    return serve(writer, lambda: load(given), lambda: wanted_facts(wanted))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

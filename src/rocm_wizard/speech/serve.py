@@ -1,0 +1,137 @@
+"""The loop that both sidecars share: load, say `ready`, then answer one line at a time until stdin ends."""
+
+import argparse
+import faulthandler
+import json
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from typing import BinaryIO, NoReturn, Protocol
+
+from rocm_wizard.speech.guard import ProtocolWriter
+
+type Message = dict[str, object]
+
+EXIT_OK = 0
+EXIT_LOAD_FAILED = 1
+
+
+class LoadFailure(Exception):
+    """The engine cannot start; the text goes to the host behind `LOAD_FAIL: `. `facts` join the message's fields."""
+
+    def __init__(self, text: str, facts: Mapping[str, object] | None = None) -> None:
+        super().__init__(text)
+        self.facts = dict(facts or {})
+
+
+class RequestError(Exception):
+    """This request cannot be answered; the sidecar goes on with the next one."""
+
+
+class Service(Protocol):
+    """A loaded engine behind the wire."""
+
+    def ready(self) -> Message:
+        """The `ready` message."""
+        ...
+
+    def error_fields(self, request: Message | None) -> Message:
+        """Fields an `error` for this request carries beside `type` and `msg`; None when the line was not an object."""
+        ...
+
+    def answer(self, request: Message, send: Callable[[Message], None]) -> None:
+        """Answer one request completely. Any exception becomes an `error` message."""
+        ...
+
+
+class OptionParser(argparse.ArgumentParser):
+    """Reports a wrong option over the wire, where the host looks, instead of leaving with a bare exit code."""
+
+    def error(self, message: str) -> NoReturn:
+        raise LoadFailure(f"{message}\n{self.format_usage().strip()}")
+
+
+def serve(writer: ProtocolWriter, load: Callable[[], Service], facts: Callable[[], Message]) -> int:
+    """Run a sidecar to its end and return the process's exit code.
+
+    `load` builds the engine, heavy imports included, so that a missing package is a `LOAD_FAIL` and not an empty pipe.
+    `facts` are fields for a load failure (device wanted, versions); they must not raise.
+    """
+    faulthandler.enable(file=sys.stderr)
+    try:
+        service = load()
+        writer.send(service.ready())
+    except Exception as failure:  # noqa: BLE001 - whatever stops an import or a load, the host must read it
+        return _load_failed(writer, failure, facts)
+    try:
+        for line in _lines(sys.stdin.buffer):
+            _answer(service, line, writer)
+    except BrokenPipeError:
+        print("the host closed the protocol pipe", file=sys.stderr)
+    return EXIT_OK
+
+
+def wanted_facts(device: str) -> Message:
+    """Fields of a load failure. It may be torch's own import that failed, so what is unknown is None."""
+    torch = sys.modules.get("torch")
+    version = getattr(torch, "version", None)
+    try:
+        available = bool(torch is not None and torch.cuda.is_available())
+    except Exception:  # noqa: BLE001 - a half-imported torch may raise anything
+        available = False
+    return {
+        "device": device,
+        "torch": getattr(torch, "__version__", None),
+        "hip": getattr(version, "hip", None),
+        "cuda_available": available,
+    }
+
+
+def parse_line(line: bytes) -> Message:
+    """One wire line as an object. Raises RequestError for anything that is not one strict UTF-8 JSON object."""
+    try:
+        value = json.loads(line.decode("utf-8"), parse_constant=_no_constant)
+    except (UnicodeDecodeError, ValueError, RecursionError) as failure:
+        raise RequestError(f"the line is not JSON: {failure}") from failure
+    if not isinstance(value, dict):
+        raise RequestError(f"a request is a JSON object, this is {type(value).__name__}")
+    return value
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _lines(stream: BinaryIO) -> Iterator[bytes]:
+    while line := stream.readline():
+        if line.strip():
+            yield line
+
+
+def _answer(service: Service, line: bytes, writer: ProtocolWriter) -> None:
+    request: Message | None = None
+    try:
+        request = parse_line(line)
+        service.answer(request, writer.send)
+    except BrokenPipeError:
+        raise
+    except Exception as failure:  # noqa: BLE001 - one bad request must not end the sidecar
+        if not isinstance(failure, RequestError):
+            traceback.print_exc(file=sys.stderr)
+        writer.send({"type": "error", **service.error_fields(request), "msg": _text_of(failure)})
+
+
+def _load_failed(writer: ProtocolWriter, failure: Exception, facts: Callable[[], Message]) -> int:
+    traceback.print_exc(file=sys.stderr)
+    extra = failure.facts if isinstance(failure, LoadFailure) else {}
+    try:
+        writer.send({"type": "error", "msg": f"LOAD_FAIL: {_text_of(failure)}", **facts(), **extra})
+    except BrokenPipeError:
+        print("the host closed the protocol pipe before ready", file=sys.stderr)
+    return EXIT_LOAD_FAILED
+
+
+def _text_of(failure: Exception) -> str:
+    if isinstance(failure, LoadFailure | RequestError):
+        return str(failure)
+    return f"{type(failure).__name__}: {failure}"

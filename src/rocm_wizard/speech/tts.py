@@ -1,0 +1,185 @@
+"""The TTS sidecar: `python -u -m rocm_wizard.speech.tts [--engine NAME] [--device NAME]`.
+
+One JSON object a line on stdin and stdout. `infer` gives one chunk, `infer_stream` a chunk a sentence or, with
+`chunk_size_seconds`, a chunk a block, each sent as soon as it is rendered; then `done`. A failure is an `error`, never
+silence.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rocm_wizard.speech.guard import claim_stdout
+from rocm_wizard.speech.serve import LoadFailure, Message, OptionParser, Service, serve, wanted_facts
+
+if TYPE_CHECKING:  # torch is loaded only behind the guard
+    from rocm_wizard.speech.embedded_tts import EmbeddedVoice
+    from rocm_wizard.speech.payload import Samples
+    from rocm_wizard.speech.speaker import Block, Speaker, StageTimes
+    from rocm_wizard.speech.tts_request import TtsRequest
+
+ENGINES = ("embedded",)
+JAPANESE_NOTE = "Japanese is spoken by Open JTalk on the CPU at 48000 Hz; it is no network and exercises no GPU"
+
+
+class TtsService:
+    """The embedded voices behind the wire: English on the chosen device, Japanese on the CPU."""
+
+    def __init__(self, english: "EmbeddedVoice", facts: Message) -> None:
+        self._english = english
+        self._japanese: Speaker | None = None
+        self._facts = facts
+
+    def ready(self) -> Message:
+        """The `ready` message."""
+        return {"type": "ready", **self._facts}
+
+    def error_fields(self, request: Message | None) -> Message:
+        """The request's id, "" where it could not be read."""
+        from rocm_wizard.speech.tts_request import request_id_of
+
+        return {"request_id": request_id_of(request)}
+
+    def answer(self, request: Message, send: Callable[[Message], None]) -> None:
+        """Speak one request."""
+        from rocm_wizard.speech.speaker import StageTimes
+        from rocm_wizard.speech.tts_request import read_request
+
+        started = time.perf_counter()
+        asked = read_request(request)
+        speaker = self._speaker(asked.language)
+        times = StageTimes()
+        count, samples, first_audio_ms = 0, 0, 0.0
+        for block in _whole_or_blocks(speaker, asked, times):
+            send(_chunk(asked.request_id, speaker.sample_rate, block))
+            if not count:
+                first_audio_ms = (time.perf_counter() - started) * 1000
+            count += 1
+            samples += block.samples.size
+        send(
+            {
+                "type": "done",
+                "request_id": asked.request_id,
+                "engine": speaker.engine,
+                "voice": speaker.voice,
+                "device": speaker.device,
+                "device_note": JAPANESE_NOTE if asked.language == "ja" else "",
+                "sample_rate": speaker.sample_rate,
+                "chunks": count,
+                "audio_seconds": round(samples / speaker.sample_rate, 4),
+                "synthesis_ms": round((time.perf_counter() - started) * 1000, 2),
+                "first_audio_ms": round(first_audio_ms, 2),
+                "g2p_ms": round(times.g2p_ms, 2),
+                "network_ms": round(times.network_ms, 2),
+                "render_ms": round(times.render_ms, 2),
+            }
+        )
+
+    def _speaker(self, language: str) -> "Speaker":
+        if language != "ja":
+            return self._english
+        if self._japanese is None:
+            from rocm_wizard.speech.open_jtalk import OpenJTalkVoice
+
+            self._japanese = OpenJTalkVoice()
+        return self._japanese
+
+
+def _chunk(request_id: str, rate: int, block: "Block") -> Message:
+    from rocm_wizard.speech.payload import encode_samples
+
+    audio = encode_samples(block.samples)
+    return {"type": "chunk", "request_id": request_id, "sample_rate": rate, "audio_b64": audio, "text": block.text}
+
+
+def _whole_or_blocks(speaker: "Speaker", asked: "TtsRequest", times: "StageTimes") -> "Iterator[Block]":
+    blocks = _blocks(speaker, asked, asked.block_s if asked.streamed else 0.0, times)
+    if asked.streamed:
+        yield from blocks
+        return
+    import numpy as np
+
+    from rocm_wizard.speech.speaker import Block
+
+    yield Block(np.concatenate([block.samples for block in blocks]), asked.text)
+
+
+def _blocks(speaker: "Speaker", asked: "TtsRequest", block_s: float, times: "StageTimes") -> "Iterator[Block]":
+    from rocm_wizard.speech.speaker import Block
+
+    pause = _silence(int(speaker.sample_rate * asked.pause_s))
+    for part in speaker.parts(asked.text, times):
+        yield from speaker.speak(part, asked.speed, block_s, times)
+        if pause.size:
+            yield Block(pause, "")
+
+
+def _silence(samples: int) -> "Samples":
+    import numpy as np
+
+    return np.zeros(samples, np.float32)
+
+
+def load(arguments: Sequence[str]) -> Service:
+    """Read the options and build the service. Raises LoadFailure; an import that fails raises as it is."""
+    started = time.perf_counter()
+    options = _options(arguments)
+    from rocm_wizard.speech import devices
+
+    devices.prepare_torch()
+    choice = devices.choose_device(
+        options.device or os.environ.get("TTS_DEVICE", ""),
+        require_gpu=devices.required("TTS_REQUIRE_CUDA"),
+        fall_back=False,
+    )
+    from rocm_wizard.speech.embedded_tts import EmbeddedVoice
+
+    voice = EmbeddedVoice(choice.device)
+    loaded_ms = round((time.perf_counter() - started) * 1000)
+    warm_up_ms = voice.warm_up() if choice.device.type != "cpu" else 0
+    facts = devices.torch_facts()
+    return TtsService(
+        voice,
+        {
+            "device": str(choice.device),
+            **facts,
+            "semantic_backend": "torch",
+            "semantic": {"semantic_backend": "torch", "torch": facts["torch"]},
+            "engine": options.engine,
+            "voice": voice.voice,
+            "sample_rate": voice.sample_rate,
+            "weights_sha256": voice.sha256,
+            "load_ms": loaded_ms,
+            "warmup_ms": warm_up_ms,
+            "device_note": JAPANESE_NOTE,
+        },
+    )
+
+
+class _Options:
+    engine: str
+    device: str
+
+
+def _options(arguments: Sequence[str]) -> _Options:
+    parser = OptionParser(prog="rocm_wizard.speech.tts", description="TTS sidecar, JSON Lines on stdin and stdout")
+    parser.add_argument("--engine", default=ENGINES[0], help="voice engine: " + ", ".join(ENGINES))
+    parser.add_argument("--device", default="", help="cpu, cuda:0 or mps; TTS_DEVICE when absent")
+    options = parser.parse_args(arguments, namespace=_Options())
+    if options.engine not in ENGINES:
+        raise LoadFailure(f"unknown engine {options.engine!r}; known: {', '.join(ENGINES)}")
+    return options
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the sidecar until stdin ends; the exit code is 0, or 1 when it could not load."""
+    writer = claim_stdout()
+    given = sys.argv[1:] if arguments is None else arguments
+    wanted = os.environ.get("TTS_DEVICE", "auto")
+    return serve(writer, lambda: load(given), lambda: wanted_facts(wanted))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
