@@ -3,11 +3,11 @@
 import sys
 
 import pytest
-from conftest import Bench, bad, bad_sidecar
 
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.stages.asr_smoke import AsrSmokeStage
 from rocm_wizard.stages.tts_smoke import TtsSmokeStage
+from tests.stages.bench import Bench, bad, bad_sidecar
 
 LIMITS = {"ready": 2.0, "message": 1.5}
 

@@ -3,13 +3,13 @@
 import sys
 
 import pytest
-from conftest import CHILDREN, Bench, bad
 
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.state import RunState
 from rocm_wizard.stages import probe
 from rocm_wizard.stages.asr_smoke import AsrSmokeStage
 from rocm_wizard.stages.compute import OPERATIONS, ComputeStage
+from tests.stages.bench import CHILDREN, Bench, bad
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from conftest import Bench, bad
 from dotenv import dotenv_values
 
 from rocm_wizard.machine.target import Target
@@ -11,6 +10,7 @@ from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import Answer, CancelToken, Question
 from rocm_wizard.qualification.state import RunState
 from rocm_wizard.stages.env_merge import OWN_FILE, EnvMergeStage
+from tests.stages.bench import Bench, bad
 
 MINE = b"# my keys\r\nOPENAI_API_KEY=sk-canary-123456789\r\nTTS_DEVICE=cpu\r\nASR_LANGUAGE=ja  # home\r\n"
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import MACHINE, Bench, bad
 
 from rocm_wizard.machine.adapters import adapter_from_ids, adapters_from_class_key, adapters_from_sysfs
 from rocm_wizard.machine.facts import platform_tag
@@ -13,6 +12,7 @@ from rocm_wizard.machine.recommend import recommend
 from rocm_wizard.machine.target import Target, find_target, installed_torch, profile_of_torch, venv_python
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.stages.profile import ProfileStage
+from tests.stages.bench import MACHINE, Bench, bad
 
 WINDOWS = replace(MACHINE, platform="windows-amd64", system="Windows", release="11 build 26100")
 

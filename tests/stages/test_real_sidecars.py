@@ -9,7 +9,6 @@ from pathlib import Path
 
 import psutil
 import pytest
-from conftest import Bench, bad
 
 from rocm_wizard.qualification import events as ev
 from rocm_wizard.qualification.journal import Record
@@ -17,6 +16,7 @@ from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.stages.asr_smoke import AsrSmokeStage
 from rocm_wizard.stages.recordings import bundled_recording
 from rocm_wizard.stages.tts_smoke import TtsSmokeStage
+from tests.stages.bench import Bench, bad
 
 pytestmark = pytest.mark.slow
 

@@ -3,10 +3,9 @@
 import json
 from pathlib import Path
 
-from conftest import Bench, bad
-
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.stages.versions import VersionsStage
+from tests.stages.bench import Bench, bad
 
 
 def answering(bench: Bench, *messages: dict[str, object]) -> None:

@@ -26,18 +26,24 @@ def write_json_line(record: Record) -> None:
 def run_to_end(pipeline: Pipeline, finish: Callable[[bool], ExitCode]) -> ExitCode:
     """Runs all stages; Ctrl-C and a polite kill cancel the running one and end the run as interrupted."""
     _hear_terminate()
-    worker = threading.Thread(target=pipeline.run, name="pipeline", daemon=True)
-    worker.start()
-    interrupted = False
-    while worker.is_alive():
+    ended = threading.Event()
+
+    def work() -> None:
         try:
-            worker.join(_SLICE)
-        except KeyboardInterrupt:
-            interrupted = True
-            pipeline.cancel()
-            worker.join(_PATIENCE)
-            break
-    return finish(interrupted)
+            pipeline.run()
+        finally:
+            ended.set()
+
+    threading.Thread(target=work, name="pipeline", daemon=True).start()
+    # An event, not a join: in CPython 3.12 an interrupted join takes the thread for ended (python/cpython#89437).
+    try:
+        while not ended.wait(_SLICE):
+            pass
+    except KeyboardInterrupt:
+        pipeline.cancel()
+        ended.wait(_PATIENCE)
+        return finish(True)
+    return finish(False)
 
 
 def _hear_terminate() -> None:
