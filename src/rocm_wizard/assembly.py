@@ -1,9 +1,10 @@
 """Puts a run together: target, journal, runner, stages, pipeline, and the way it ends."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 
 from rocm_wizard import __version__
@@ -13,32 +14,35 @@ from rocm_wizard.machine.target import find_target
 from rocm_wizard.qualification.exit_codes import ExitCode
 from rocm_wizard.qualification.journal import Journal
 from rocm_wizard.qualification.pipeline import Pipeline
-from rocm_wizard.qualification.stage import Stage
+from rocm_wizard.qualification.stage import Stage, StageContext
 from rocm_wizard.report.catalogue import Catalogue
 from rocm_wizard.report.writer import write_reports
 from rocm_wizard.runner.real import RealRunner
-from rocm_wizard.stages.asr_smoke import AsrSmokeStage
-from rocm_wizard.stages.compute import ComputeStage
-from rocm_wizard.stages.env_merge import EnvMergeStage
-from rocm_wizard.stages.profile import ProfileStage
 from rocm_wizard.stages.session import Options, Session
-from rocm_wizard.stages.tts_smoke import TtsSmokeStage
-from rocm_wizard.stages.versions import VersionsStage
 
-STAGES: tuple[Callable[[Session], Stage], ...] = (
-    ProfileStage,
-    VersionsStage,
-    ComputeStage,
-    EnvMergeStage,
-    AsrSmokeStage,
-    TtsSmokeStage,
-)
-"""The steps in their order; the order is the gates' order too."""
+STAGES = {
+    "profile": "ProfileStage",
+    "versions": "VersionsStage",
+    "compute": "ComputeStage",
+    "env_merge": "EnvMergeStage",
+    "asr_smoke": "AsrSmokeStage",
+    "tts_smoke": "TtsSmokeStage",
+}
+"""Each step's id, which is its module's name in `stages`, and its class; the order is the gates' order too."""
 
 
-def stage_ids() -> list[str]:
-    """The steps' ids in order."""
-    return [str(getattr(stage, "id")) for stage in STAGES]  # noqa: B009  a class attribute the protocol shows as property
+class LazyStage:
+    """A step whose module is loaded when it runs: opening the wizard must not wait for numpy and its like."""
+
+    def __init__(self, id: str, session: Session) -> None:
+        self.id = id
+        self._session = session
+
+    def run(self, context: StageContext) -> None:
+        """See `Stage.run`."""
+        module = import_module(f"rocm_wizard.stages.{self.id}")
+        stage: Stage = getattr(module, STAGES[self.id])(self._session)
+        stage.run(context)
 
 
 def runs_folder() -> Path:
@@ -113,9 +117,7 @@ def prepare(
     journal = Journal(folder / "journal.jsonl")
     runner = RealRunner(journal.append, folder / "logs")
     session = Session(find_target(checkout, python), load_profiles(), read_machine(folder), folder, runner, options)
-    chosen = [stage(session) for stage in STAGES]
-    if stages is not None:
-        chosen = [stage for stage in chosen if stage.id in stages]
+    chosen = [LazyStage(id, session) for id in STAGES if stages is None or id in stages]
     return Run(Pipeline(chosen, journal, clean_up=runner.stop_all), session, Catalogue(language), folder)
 
 

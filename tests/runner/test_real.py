@@ -11,7 +11,8 @@ import pytest
 
 from rocm_wizard.qualification import events as ev
 from rocm_wizard.qualification.stage import Cancelled, CancelToken
-from rocm_wizard.runner.real import RealChild, RealRunner
+from rocm_wizard.runner.child import RealChild
+from rocm_wizard.runner.real import RealRunner
 from rocm_wizard.runner.spec import ChildGone, ChildSpec, ChildTimeout, LineTooLong, StartFailed
 
 CHILD = Path(__file__).parent.parent / "children" / "child.py"
