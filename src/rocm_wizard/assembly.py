@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rocm_wizard import __version__
-from rocm_wizard.machine.facts import read_machine
 from rocm_wizard.machine.profiles import load_profiles
 from rocm_wizard.machine.target import find_target
 from rocm_wizard.qualification.exit_codes import ExitCode
@@ -19,6 +19,9 @@ from rocm_wizard.report.catalogue import Catalogue
 from rocm_wizard.report.writer import write_reports
 from rocm_wizard.runner.real import RealRunner
 from rocm_wizard.stages.session import Options, Session
+
+if TYPE_CHECKING:
+    from rocm_wizard.machine.facts import MachineFacts
 
 STAGES = {
     "profile": "ProfileStage",
@@ -116,7 +119,13 @@ def prepare(
     folder = new_run_folder(runs or runs_folder())
     journal = Journal(folder / "journal.jsonl")
     runner = RealRunner(journal.append, folder / "logs")
-    session = Session(find_target(checkout, python), load_profiles(), read_machine(folder), folder, runner, options)
+
+    def machine() -> "MachineFacts":
+        from rocm_wizard.machine.facts import read_machine  # with psutil and the registry: not while the wizard opens
+
+        return read_machine(folder)
+
+    session = Session(find_target(checkout, python), load_profiles(), machine, folder, runner, options)
     chosen = [LazyStage(id, session) for id in STAGES if stages is None or id in stages]
     return Run(Pipeline(chosen, journal, clean_up=runner.stop_all), session, Catalogue(language), folder)
 

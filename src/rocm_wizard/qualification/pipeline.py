@@ -18,7 +18,7 @@ class Pipeline:
     """Owns the order of the stages, the gates, retries and the run's end.
 
     Not thread-safe by itself: one thread at a time calls `start`, `run`, `retry` and `finish`; `cancel` and `state`
-    may be called from any.
+    may be called from any. A `cancel` holds until the next `retry`.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Pipeline:
         self.journal = journal
         self.ask = ask
         self._clean_up = clean_up
-        self._reducer = Reducer()
+        self._reducer = Reducer(stage.id for stage in self.stages)
         self._attempts: dict[str, int] = {}
         self._cancel = CancelToken()
         self._began = time.monotonic()
@@ -44,10 +44,20 @@ class Pipeline:
         """The run as it is now."""
         return self._reducer.state()
 
-    def start(self, tool_version: str, target: Mapping[str, Any], machine: Mapping[str, Any], language: str) -> Record:
+    def start(
+        self,
+        tool_version: str,
+        target: Mapping[str, Any],
+        machine: Mapping[str, Any],
+        language: str,
+        *,
+        level: str = "standard",
+        provenance: ev.Provenance = "live",
+    ) -> Record:
         """Writes the journal's first line."""
         names = [stage.id for stage in self.stages]
-        return self.journal.append(ev.RunStarted(tool_version, names, dict(target), dict(machine), language=language))
+        event = ev.RunStarted(tool_version, names, dict(target), dict(machine), level, language, provenance)
+        return self.journal.append(event)
 
     def cancel(self) -> None:
         """Asks the running stage to stop."""
@@ -55,7 +65,6 @@ class Pipeline:
 
     def run(self) -> RunState:
         """Runs every stage that has no result yet; a closed gate marks the later ones as blocked by its stage."""
-        self._cancel = CancelToken()
         closed_by: str | None = None
         for stage in self.stages:
             outcome = self.state.stage(stage.id).outcome
@@ -72,6 +81,7 @@ class Pipeline:
             ValueError: there is no such stage.
         """
         names = [stage.id for stage in self.stages]
+        self._cancel = CancelToken()
         self.journal.append(ev.StagesCleared(names[names.index(stage_id) :]))
         return self.run()
 

@@ -1,5 +1,6 @@
 """Events in, run state out: linear in the number of events, flat in memory."""
 
+import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -9,12 +10,16 @@ from rocm_wizard.qualification.state import CheckState, RunState, StageBuilder
 
 
 class Reducer:
-    """Applies records one by one; `state()` freezes the picture when somebody wants to look."""
+    """Applies records one by one; `state()` freezes the picture when somebody wants to look. Safe from any thread.
 
-    def __init__(self) -> None:
+    `stages` are shown as waiting before the first record has said which there are.
+    """
+
+    def __init__(self, stages: Iterable[str] = ()) -> None:
+        self._lock = threading.Lock()
         self._header: ev.RunStarted | None = None
         self._started_wall = ""
-        self._stages: dict[str, StageBuilder] = {}
+        self._stages: dict[str, StageBuilder] = {name: StageBuilder(name) for name in stages}
         self._question: ev.QuestionAsked | None = None
         self._answers: list[ev.QuestionAnswered] = []
         self._seconds = 0.0
@@ -26,6 +31,10 @@ class Reducer:
 
     def apply(self, record: Record) -> None:
         """Takes one record into the picture."""
+        with self._lock:
+            self._apply(record)
+
+    def _apply(self, record: Record) -> None:
         self._frozen = None
         self._events += 1
         self._seconds = record.t
@@ -39,20 +48,24 @@ class Reducer:
 
     def state(self) -> RunState:
         """The run as of the last record applied."""
-        if self._frozen is None:
-            self._frozen = RunState(
-                header=self._header,
-                started_wall=self._started_wall,
-                stages=tuple(stage.freeze() for stage in self._stages.values()),
-                question=self._question,
-                answers=tuple(self._answers),
-                seconds=self._seconds,
-                events=self._events,
-                unknown_events=self._unknown,
-                log_lines=self._log_lines,
-                finished_exit_code=self._exit_code,
-            )
-        return self._frozen
+        with self._lock:
+            if self._frozen is None:
+                self._frozen = self._freeze()
+            return self._frozen
+
+    def _freeze(self) -> RunState:
+        return RunState(
+            header=self._header,
+            started_wall=self._started_wall,
+            stages=tuple(stage.freeze() for stage in self._stages.values()),
+            question=self._question,
+            answers=tuple(self._answers),
+            seconds=self._seconds,
+            events=self._events,
+            unknown_events=self._unknown,
+            log_lines=self._log_lines,
+            finished_exit_code=self._exit_code,
+        )
 
     def _stage(self, name: str) -> StageBuilder:
         return self._stages.setdefault(name, StageBuilder(name))

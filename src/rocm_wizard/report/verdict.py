@@ -56,13 +56,17 @@ def first_bad_finding(state: RunState) -> tuple[str, Finding] | None:
 
 def verdict_sentence(state: RunState, catalogue: Catalogue) -> str:
     """Verdict, profile, and in the same sentence what it rests on."""
-    parts = [catalogue.format("verdict", verdict_word(state))]
+    word = verdict_word(state)
+    text = catalogue.format("verdict", word)
     profile = profile_id(state)
     if profile:
-        parts.append(catalogue.format("verdict", "for_profile", profile=profile))
+        text += catalogue.format("verdict", "for_profile", profile=profile)
+    bad = first_bad_finding(state)
+    if bad is not None and word in ("failed", "could_not_check", "incomplete"):
+        text += catalogue.format("verdict", f"{word}_at", stage=catalogue.stage_title(bad[0]))
     if uses_embedded_engines(state):
-        parts.append(catalogue.format("verdict", "embedded"))
-    text = "".join(parts) + "."
+        text += catalogue.format("verdict", "embedded")
+    text += catalogue.format("verdict", "stop")
     if state.header is not None and state.header.provenance != "live":
         text = f"{state.header.provenance.upper()}: {text}"
     return text

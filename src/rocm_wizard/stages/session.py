@@ -1,13 +1,16 @@
 """What the stages of one run share: the target, the options, and what earlier stages decided."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rocm_wizard.machine.facts import MachineFacts
 from rocm_wizard.machine.profiles import Profile, ProfileBook
 from rocm_wizard.machine.target import Target
 from rocm_wizard.runner.spec import Runner
+
+if TYPE_CHECKING:
+    from rocm_wizard.machine.facts import MachineFacts
 
 PROBES = Path(__file__).resolve().parent.parent / "probes"
 
@@ -38,17 +41,39 @@ class Options:
     limits: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
-@dataclass(slots=True)
 class Session:
-    """One run's shared values. `profile` is set by the profile stage and read by every later one."""
+    """One run's shared values. `profile` is set by the profile stage and read by every later one.
 
-    target: Target
-    book: ProfileBook
-    machine: MachineFacts
-    run_folder: Path
-    runner: Runner
-    options: Options = field(default_factory=Options)
-    profile: Profile | None = None
+    `machine` may be given as a function: it is then read when somebody first wants it, not while the wizard opens.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        book: ProfileBook,
+        machine: "MachineFacts | Callable[[], MachineFacts]",
+        run_folder: Path,
+        runner: Runner,
+        options: Options | None = None,
+    ) -> None:
+        self.target = target
+        self.book = book
+        self.run_folder = run_folder
+        self.runner = runner
+        self.options = options or Options()
+        self.profile: Profile | None = None
+        self._machine = machine
+
+    @property
+    def machine(self) -> "MachineFacts":
+        """What this computer is."""
+        if callable(self._machine):
+            self._machine = self._machine()
+        return self._machine
+
+    @machine.setter
+    def machine(self, value: "MachineFacts") -> None:
+        self._machine = value
 
     @property
     def chosen(self) -> Profile:
