@@ -27,7 +27,7 @@ from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.pipeline import Pipeline
 from rocm_wizard.qualification.stage import StageContext
 from rocm_wizard.report.catalogue import Catalogue
-from rocm_wizard.tui.app import WizardApp
+from rocm_wizard.tui.app import RunParts, WizardApp
 from rocm_wizard.tui.text import Paper
 
 LINES_A_SECOND = 20_000
@@ -134,7 +134,7 @@ def wizard(journal_path: Path, batch: int) -> tuple[WizardApp, Flood, Journal]:
     def finish(interrupted: bool) -> ExitCode:
         return pipeline.finish(interrupted=interrupted)
 
-    return WizardApp(pipeline, Catalogue("en"), finish=finish), flood, journal
+    return WizardApp(lambda: RunParts(pipeline, Catalogue("en"), finish)), flood, journal
 
 
 def main() -> int:

@@ -16,7 +16,6 @@ from rocm_wizard.qualification.journal import Journal
 from rocm_wizard.qualification.pipeline import Pipeline
 from rocm_wizard.qualification.stage import Stage, StageContext
 from rocm_wizard.report.catalogue import Catalogue
-from rocm_wizard.report.writer import write_reports
 from rocm_wizard.runner.real import RealRunner
 from rocm_wizard.stages.session import Options, Session
 
@@ -87,6 +86,8 @@ class Run:
 
     def finish(self, interrupted: bool) -> ExitCode:
         """Ends what is left, writes the journal's last line and the report files, gives the exit code."""
+        from rocm_wizard.report.writer import write_reports  # not while the wizard opens
+
         self.session.runner.stop_all()
         code = self.pipeline.finish(interrupted=interrupted)
         error = self.pipeline.journal.write_error

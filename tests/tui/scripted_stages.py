@@ -15,7 +15,7 @@ from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.pipeline import Pipeline
 from rocm_wizard.qualification.stage import Question, StageContext
 from rocm_wizard.report.catalogue import Catalogue
-from rocm_wizard.tui.app import WizardApp
+from rocm_wizard.tui.app import RunParts, WizardApp
 from rocm_wizard.tui.run_screen import RunScreen
 
 
@@ -101,18 +101,20 @@ class Wizard:
         names = [stage.id for stage in stages]
         self.journal.append(ev.RunStarted("0.1.0", names, {"profile": "local-rocm"}, {}, provenance=provenance))
         self.finished: list[tuple[bool, str]] = []
+        self.finish: Callable[[bool], ExitCode] = self._end
         self.report = folder / "report.html"
-        self.app = WizardApp(
-            self.pipeline,
-            Catalogue("en"),
-            report_paths=lambda: [self.report],
-            finish=self._finish,
-            **options,
+        parts = RunParts(
+            self.pipeline, Catalogue("en"), lambda interrupted: self.finish(interrupted), lambda: [self.report]
         )
+        self.app = WizardApp(lambda: parts, **options)
 
-    def _finish(self, interrupted: bool) -> ExitCode:
+    def _end(self, interrupted: bool) -> ExitCode:
         self.finished.append((interrupted, threading.current_thread().name))
         return self.pipeline.finish(interrupted=interrupted)
+
+    def ready(self) -> bool:
+        """Whether the run is on the screen: the first frame holds only the product's name."""
+        return self.app._opened and self.app._screen._composed
 
     def shown(self, selector: str) -> str:
         """The plain text of a widget, rows below each other."""

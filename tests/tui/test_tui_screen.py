@@ -4,7 +4,6 @@ import threading
 from collections.abc import Callable
 
 import pytest
-from tests.tui.scripted_stages import Step, Wizard, fails, holds, passes, until, waits
 
 from rocm_wizard.qualification import events as ev
 from rocm_wizard.qualification.outcome import Outcome
@@ -12,6 +11,7 @@ from rocm_wizard.qualification.stage import StageContext
 from rocm_wizard.tui import clipboard
 from rocm_wizard.tui.dialogs import HelpDialog, TextDialog
 from rocm_wizard.tui.logpane import LogPane
+from tests.tui.scripted_stages import Step, Wizard, fails, holds, passes, until, waits
 
 type Make = Callable[..., Wizard]
 ENVELOPE = [0.1, 0.9, 0.5, 0.2]
@@ -35,6 +35,7 @@ def speech(context: StageContext) -> None:
 async def test_too_small_screen_names_step_state_and_size(make_wizard: Make, size: tuple[int, int]) -> None:
     wizard = make_wizard(waits("compute"))
     async with wizard.app.run_test(size=size) as pilot:
+        await until(pilot, wizard.ready)
         await until(pilot, lambda: "Compute is running" in wizard.screen_text())
         text = " ".join(wizard.screen_text().split())
         assert f"Needs 80 x 24, has {size[0]} x {size[1]}." in text
@@ -51,6 +52,7 @@ async def test_provenance_stays_on_the_screen(make_wizard: Make, provenance: str
     go = threading.Event()
     wizard = make_wizard(holds("profile", go), provenance=provenance)
     async with wizard.app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, wizard.ready)
         await until(pilot, lambda: provenance.upper() in wizard.screen_text().splitlines()[0])
         go.set()
         await until(pilot, lambda: wizard.result_shown())
@@ -71,6 +73,7 @@ async def test_markup_and_control_sequences_of_children_are_plain_text(make_wiza
 
     wizard = make_wizard(Step("profile", work))
     async with wizard.app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, wizard.ready)
         await until(pilot, lambda: wizard.result_shown())
         await pilot.press("home", "x")
         await until(pilot, lambda: "[link=http://x]" in wizard.screen_text())
@@ -84,6 +87,7 @@ async def test_markup_and_control_sequences_of_children_are_plain_text(make_wiza
 async def test_wide_screen_shows_sound_texts_and_cold_apart_from_warm(make_wizard: Make) -> None:
     wizard = make_wizard(Step("tts_smoke", speech))
     async with wizard.app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, wizard.ready)
         await until(pilot, lambda: wizard.result_shown())
         await pilot.press("home")
         await until(pilot, lambda: "Measurements" in wizard.shown("#side-text"))
@@ -98,6 +102,7 @@ async def test_wide_screen_shows_sound_texts_and_cold_apart_from_warm(make_wizar
 async def test_narrow_screen_shows_numbers_on_request(make_wizard: Make) -> None:
     wizard = make_wizard(Step("tts_smoke", speech))
     async with wizard.app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, wizard.ready)
         await until(pilot, lambda: wizard.result_shown())
         assert "Sound, as it arrived" not in wizard.screen_text()
         await pilot.press("home", "m")
@@ -112,6 +117,7 @@ async def test_ascii_only_means_ascii_only(make_wizard: Make) -> None:
         Step("tts_smoke", speech), holds("compute", go), fails("versions"), passes("x"), ascii_only=True
     )
     async with wizard.app.run_test(size=(120, 40), notifications=True) as pilot:
+        await until(pilot, wizard.ready)
         await until(pilot, lambda: wizard.app.run_state.stage("compute").running)
         await pilot.press("x")
         await until(pilot, lambda: "== compute" in wizard.screen_text())
@@ -139,6 +145,7 @@ async def test_log_follows_only_at_its_end(make_wizard: Make) -> None:
 
     wizard = make_wizard(Step("profile", work))
     async with wizard.app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, wizard.ready)
         await pilot.press("x")
         log = wizard.app.screen.query_one(LogPane)
         await until(pilot, lambda: log.line_count == 2000)
@@ -159,6 +166,7 @@ async def test_copy_says_where_the_command_went(make_wizard: Make, monkeypatch: 
     monkeypatch.setattr(clipboard, "_copy_windows", lambda text: False)
     wizard = make_wizard(fails("versions"))
     async with wizard.app.run_test(size=(80, 24), notifications=True) as pilot:
+        await until(pilot, wizard.ready)
         await until(pilot, lambda: wizard.result_shown())
         await pilot.press("c")
         await until(pilot, lambda: "Sent to your terminal's clipboard" in wizard.screen_text())
@@ -170,6 +178,7 @@ async def test_copy_without_a_clipboard_shows_the_text(make_wizard: Make, monkey
     monkeypatch.setattr(clipboard, "_copy_windows", lambda text: False)
     wizard = make_wizard(fails("versions"))
     async with wizard.app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, wizard.ready)
         await until(pilot, lambda: wizard.result_shown())
         await pilot.press("c")
         await until(pilot, lambda: isinstance(wizard.app.screen, TextDialog))
@@ -191,6 +200,7 @@ def test_clipboard_knows_where_the_person_sits() -> None:
 async def test_mouse_click_on_a_step_and_on_a_key(make_wizard: Make) -> None:
     wizard = make_wizard(passes("profile"), passes("versions"))
     async with wizard.app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, wizard.ready)
         await until(pilot, lambda: wizard.result_shown())
         await pilot.click("#rail", offset=(5, 3))
         await until(pilot, lambda: wizard.shown("#title") == "Versions")
@@ -212,6 +222,7 @@ async def test_flood_keeps_the_ring_bounded_and_the_keys_alive(make_wizard: Make
 
     wizard = make_wizard(Step("profile", work))
     async with wizard.app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, wizard.ready)
         await pilot.press("x")
         log = wizard.app.screen.query_one(LogPane)
         await until(pilot, lambda: wizard.app.run_state.log_lines > 20_000)

@@ -130,6 +130,10 @@ class Catalogue:
         """The name of a measured quantity."""
         return str(self._look_up("measurement", id) or id)
 
+    def unit(self, unit: str) -> str:
+        """The name of a unit that progress is counted in."""
+        return str(self._look_up("unit", unit) or unit)
+
     def format(self, *path: str, **facts: Any) -> str:
         """Any other string, filled with facts."""
         text = self._look_up(*path)

@@ -11,6 +11,7 @@ HEARD_TIMEOUT = 20.0
 _OUTCOMES = {
     "played": Outcome.PASSED,
     "degraded": Outcome.WARNING,
+    "device_underran": Outcome.WARNING,
     "lost_device": Outcome.WARNING,
     "stopped": Outcome.WARNING,
     "player_died": Outcome.WARNING,
@@ -26,6 +27,8 @@ def report_playback(context: StageContext, player: Player | None, real_time_fact
         context.finding("playback.not_wanted", Outcome.SKIPPED)
         return False
     outcome = player.outcome or "stopped"
+    if outcome == "played" and player.facts.get("host_underflow_flags"):
+        outcome = "device_underran"
     facts: dict[str, Any] = {k: v for k, v in player.opened.items() if k in ("host_api", "device", "rate", "resampled")}
     facts |= {**player.facts, "real_time_factor": round(real_time_factor, 3)}
     reason = facts.get("reason")
@@ -35,7 +38,7 @@ def report_playback(context: StageContext, player: Player | None, real_time_fact
         value = player.facts.get(name)
         if isinstance(value, int | float):
             context.measure(f"playback.{name.removesuffix('_ms')}", value / 1000, "s")
-    return outcome in ("played", "degraded")
+    return outcome in ("played", "device_underran", "degraded")
 
 
 def ask_heard(context: StageContext) -> None:

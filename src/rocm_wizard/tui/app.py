@@ -3,14 +3,16 @@
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from textual.app import App
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.screen import Screen
 from textual.theme import Theme
+from textual.widgets import Static
 
 from rocm_wizard.qualification.exit_codes import ExitCode
 from rocm_wizard.qualification.pipeline import Pipeline
@@ -52,17 +54,39 @@ class QuestionPosted(Message):
         self.pending = pending
 
 
-class WizardApp(App[int]):
-    """Runs a started pipeline on the screen; returns the exit code.
+@dataclass(frozen=True, slots=True)
+class RunParts:
+    """What the wizard shows and drives.
 
-    Args:
+    Attributes:
         pipeline: the app sets its asker and runs it.
         catalogue: the language.
-        ascii_only: no sign beyond ASCII, no line drawing.
-        report_paths: the report files, asked for when a run has ended.
         finish: called once for each ended run (also after a retry) with whether it was interrupted, in the run's
             thread; writes the journal's end and the reports and gives the exit code.
+        report_paths: the report files, asked for when a run has ended.
         begin: called once in the run's thread before the first step; writes the journal's first line.
+    """
+
+    pipeline: Pipeline
+    catalogue: Catalogue
+    finish: Callable[[bool], ExitCode]
+    report_paths: Callable[[], Sequence[Path]] = tuple
+    begin: Callable[[], object] = lambda: None
+
+
+class Opening(Screen[None]):
+    """The first frame: the product's name where it stays, while the run is being prepared."""
+
+    def compose(self) -> ComposeResult:
+        """See `Screen.compose`."""
+        yield Static("rocm-wizard", id="opening")
+
+
+class WizardApp(App[int]):
+    """Shows the run that `open_run` prepares; returns the exit code.
+
+    `open_run` is called once the first frame is on the screen. What it raises ends the app, and `open_error` holds it.
+    `ascii_only`: no sign beyond ASCII, no line drawing.
     """
 
     CSS_PATH = "wizard.tcss"
@@ -77,47 +101,55 @@ class WizardApp(App[int]):
         Binding("ctrl+l", "redraw", priority=True),
     ]
 
-    def __init__(
-        self,
-        pipeline: Pipeline,
-        catalogue: Catalogue,
-        *,
-        ascii_only: bool = False,
-        report_paths: Callable[[], Sequence[Path]] = tuple,
-        finish: Callable[[bool], ExitCode],
-        begin: Callable[[], object] = lambda: None,
-    ) -> None:
+    def __init__(self, open_run: Callable[[], RunParts], *, ascii_only: bool = False) -> None:
         super().__init__()
         self.animation_level = "none"
         self.register_theme(THEME)
         self.theme = THEME.name
         self.title = "rocm-wizard"
-        self.words = Words(catalogue, ascii_only=ascii_only)
-        self._pipeline = pipeline
-        self._report_paths = report_paths
-        self._feed = Feed(pipeline)
-        self._drive = Drive(pipeline, finish, begin)
-        self._run: RunState = self._feed.state()
+        self.open_error: Exception | None = None
+        self._open_run = open_run
+        self._ascii_only = ascii_only
+        self._opened = False
         self._seen_at = time.monotonic()
         self._stopping = False
         self._leaving = False
         self._ending = Ending()
         self._ending_known = False
-        self._screen = RunScreen(self.words, self._feed.log, self._run)
-        pipeline.ask = ScreenAsker(lambda pending: self.post_message(QuestionPosted(pending)))
 
     def get_default_screen(self) -> Screen[None]:
         """See `App.get_default_screen`."""
-        return self._screen
+        return Opening()
 
-    def on_mount(self) -> None:
-        """Starts the clock that draws the run, and the run itself once the first frame is on the screen."""
+    def on_ready(self) -> None:
+        """Prepares the run once the first frame is on the screen."""
+        self.call_after_refresh(self._open)
+
+    async def _open(self) -> None:
+        try:
+            self._parts = parts = self._open_run()
+        except Exception as error:  # noqa: BLE001  told by the caller, when the terminal is whole again
+            self.open_error = error
+            self.exit()
+            return
+        self.words = Words(parts.catalogue, ascii_only=self._ascii_only)
+        self._feed = Feed(parts.pipeline)
+        self._drive = Drive(parts.pipeline, parts.finish, parts.begin)
+        self._run: RunState = self._feed.state()
+        self._screen = RunScreen(self.words, self._feed.log, self._run)
+        parts.pipeline.ask = ScreenAsker(lambda pending: self.post_message(QuestionPosted(pending)))
+        await self.push_screen(self._screen)
+        self._opened = True
         self.set_interval(TICK, self._tick)
-        self.call_after_refresh(self._drive.start)
+        self._drive.start()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """See `DOMNode.check_action`. Before there is a run, keys have nothing to act on."""
+        return self._opened
 
     async def on_unmount(self) -> None:
         """However the screen went away: nothing goes on running behind it."""
-        if not self._drive.ended:
+        if self._opened and not self._drive.ended:
             self._drive.interrupt()
             self._drive.wait()
 
@@ -153,9 +185,9 @@ class WizardApp(App[int]):
             troubles.append(words.ui("run_broke", error=f"{type(drive.run_error).__name__}: {drive.run_error}"))
         if drive.finish_error is not None:
             troubles.append(words.ui("finish_failed", error=str(drive.finish_error)))
-        if (error := self._pipeline.journal.write_error) is not None:
+        if (error := self._parts.pipeline.journal.write_error) is not None:
             troubles.append(words.ui("journal_error", error=error))
-        self._ending = Ending(tuple(self._report_paths()), tuple(troubles))
+        self._ending = Ending(tuple(self._parts.report_paths()), tuple(troubles))
         self._ending_known = True
 
     def on_question_posted(self, message: QuestionPosted) -> None:

@@ -51,7 +51,7 @@ class RunScreen(Screen[None]):
         self._ending = Ending()
 
     def compose(self) -> ComposeResult:
-        """See `Screen.compose`. The layout is chosen first, so that the first frame needs no second one."""
+        """See `Screen.compose`. The layout is chosen first, so that the first drawing needs no second one."""
         self._choose_layout(self.app.size)
         with Vertical(id="small"):
             yield Paper(id="small-text")
@@ -80,6 +80,10 @@ class RunScreen(Screen[None]):
         text = self.words.ui("word_log")
         self.query_one("#log-title", Paper).show(None, lambda _: Content.styled(text, "bold $accent"))
         self._draw()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """See `DOMNode.check_action`. A key that comes before the panes are made finds nothing to act on."""
+        return self._composed
 
     def on_resize(self, event: Resize) -> None:
         """Chooses the layout for the size."""
