@@ -50,6 +50,14 @@ def test_nothing_is_no_choice_where_silence_means_something_else() -> None:
     assert _choice("", Question("q", ("yes", "no"), "not_confirmed")) is None
 
 
+def test_what_would_lose_something_has_to_be_typed_in_full() -> None:
+    from rocm_wizard.line.asker import _choice
+
+    question = Question("profile.replace", ("leave", "local-cu124"), "leave", typed="local-cu124")
+    assert [_choice(line, question) for line in ("1", "", "local-cu124")] == ["leave", "leave", "local-cu124"]
+    assert [_choice(line, question) for line in ("2", "y", "local", "LOCAL-CU124")] == [None] * 4
+
+
 def test_the_end_of_stdin_is_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     from rocm_wizard.line.asker import LineAsker
     from rocm_wizard.report.catalogue import Catalogue

@@ -5,28 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from rocm_wizard.machine.adapters import adapter_from_ids, adapters_from_class_key, adapters_from_sysfs
+from rocm_wizard.machine.adapters import Adapter
 from rocm_wizard.machine.facts import platform_tag
 from rocm_wizard.machine.profiles import load_profiles
 from rocm_wizard.machine.recommend import recommend
-from rocm_wizard.machine.target import Target, find_target, installed_torch, profile_of_torch, venv_python
+from rocm_wizard.machine.target import Target, find_target, installed_torch, profile_of_torch
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.stages.profile import ProfileStage
+from tests.machine.support import environment
 from tests.stages.bench import MACHINE, Bench, bad
 
 WINDOWS = replace(MACHINE, platform="windows-amd64", system="Windows", release="11 build 26100")
-
-
-def environment(folder: Path, torch: str | None) -> Path:
-    """A virtual environment's skeleton with torch's metadata; gives its interpreter's path."""
-    python = venv_python(folder)
-    python.parent.mkdir(parents=True)
-    python.touch()
-    site = folder / ("Lib/site-packages" if "Scripts" in python.parts else "lib/python3.12/site-packages")
-    site.mkdir(parents=True)
-    if torch:
-        (site / f"torch-{torch}.dist-info").mkdir()
-    return python
 
 
 def test_this_machine_gets_torch_cpu_because_it_is_installed(bench: Bench) -> None:
@@ -38,8 +27,8 @@ def test_this_machine_gets_torch_cpu_because_it_is_installed(bench: Bench) -> No
 
 
 def test_windows_with_a_radeon_recommends_rocm(bench: Bench, tmp_path: Path) -> None:
-    radeon = adapter_from_ids(0x1002, 0x7550, "AMD Radeon RX 9070 XT")
-    bench.session.machine = replace(WINDOWS, adapters=(adapter_from_ids(0x17E9, 0x4307), radeon))
+    radeon = Adapter("amd", "7550", "AMD Radeon RX 9070 XT")
+    bench.session.machine = replace(WINDOWS, adapters=(Adapter("17e9", "4307", bus="usb"), radeon))
     bench.session.target = Target(environment(tmp_path / "v", "2.9.1+rocm7.2.1"))
     state = bench.run(ProfileStage)
     assert bench.session.chosen.id == "local-rocm"
@@ -47,7 +36,7 @@ def test_windows_with_a_radeon_recommends_rocm(bench: Bench, tmp_path: Path) -> 
 
 
 def test_an_adapter_that_is_not_tested_is_said_aloud(bench: Bench, tmp_path: Path) -> None:
-    bench.session.machine = replace(WINDOWS, adapters=(adapter_from_ids(0x1002, 0x7550),))
+    bench.session.machine = replace(WINDOWS, adapters=(Adapter("amd", "7550"),))
     bench.session.target = Target(environment(tmp_path / "v", "2.9.1"))
     bench.options(profile="torch-cpu")
     found = bad(bench.run(ProfileStage), "profile")
@@ -66,7 +55,7 @@ def test_a_profile_that_cannot_be(bench: Bench, profile: str, finding: str) -> N
 def test_an_environment_of_another_profile_is_refused(bench: Bench, tmp_path: Path) -> None:
     bench.session.machine = WINDOWS
     bench.session.target = Target(environment(tmp_path / "v", "2.6.0+cu124"))
-    bench.options(profile="local-rocm")
+    bench.options(profile="torch-cpu")
     found = bad(bench.run(ProfileStage), "profile")
     assert (found.id, found.facts["holds"]) == ("profile.other_profile_installed", "local-cu124")
 
@@ -98,33 +87,6 @@ def test_torch_versions_belong_to_profiles() -> None:
 
 def test_installed_torch_is_read_without_running_anything(tmp_path: Path) -> None:
     assert installed_torch(environment(tmp_path / "v", "2.9.1+rocm7.2.1")) == "2.9.1+rocm7.2.1"
-
-
-def test_adapters_by_number_from_the_display_class_key() -> None:
-    rows = [
-        {"DriverDesc": "DisplayLink USB Device", "MatchingDeviceId": r"USB\VID_17E9&PID_4307"},
-        {
-            "DriverDesc": "AMD Radeon RX 7900 XTX",
-            "MatchingDeviceId": r"PCI\VEN_1002&DEV_744C&REV_C8",
-            "DriverVersion": "32.0.23027.2005",
-        },
-        {"DriverDesc": "Radeon in name only", "MatchingDeviceId": r"ROOT\BasicDisplay"},
-    ]
-    adapters = adapters_from_class_key(rows)
-    assert [(a.vendor, a.device_id, a.driver) for a in adapters] == [("amd", "744c", "32.0.23027.2005")]
-
-
-def test_adapters_from_sysfs(tmp_path: Path) -> None:
-    for name, class_, vendor, device in [
-        ("0000:00:02.0", "0x030000", "0x8086", "0x5917"),
-        ("0000:03:00.0", "0x030000", "0x1002", "0x7550"),
-        ("0000:04:00.0", "0x020000", "0x10ec", "0x8168"),
-    ]:
-        folder = tmp_path / "bus/pci/devices" / name
-        folder.mkdir(parents=True)
-        for file, value in (("class", class_), ("vendor", vendor), ("device", device)):
-            (folder / file).write_text(value + "\n", encoding="ascii")
-    assert [(a.vendor, a.device_id) for a in adapters_from_sysfs(tmp_path)] == [("intel", "5917"), ("amd", "7550")]
 
 
 def test_platform_tags() -> None:

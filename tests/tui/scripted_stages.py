@@ -49,7 +49,12 @@ def fails(id: str, unless: Callable[[], bool] = lambda: False) -> Step:
             if unless():
                 context.finding("profile.torch_installed", Outcome.PASSED, found="2.9.1")
             else:
-                context.finding("profile.torch_missing", Outcome.FAILED, profile="local-rocm")
+                context.finding(
+                    "profile.torch_missing",
+                    Outcome.FAILED,
+                    profile="local-rocm",
+                    sync="uv sync --locked --extra local-rocm",
+                )
 
     return Step(id, work)
 

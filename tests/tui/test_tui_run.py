@@ -281,6 +281,22 @@ async def test_crash_of_a_stage_is_a_result_not_an_end(make_wizard: Make) -> Non
     assert wizard.app.return_value == int(ExitCode.INTERNAL_ERROR)
 
 
+async def test_what_would_lose_something_has_to_be_typed_in_full(make_wizard: Make) -> None:
+    answers: list[Any] = []
+    question = Question(
+        "profile.replace", ("leave", "local-cu124"), "leave", {"typed": "local-cu124"}, typed="local-cu124"
+    )
+    wizard = make_wizard(asks("profile", question, answers))
+    async with wizard.app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, wizard.ready)
+        await until(pilot, lambda: isinstance(wizard.app.screen, QuestionDialog))
+        await pilot.press("2", "tab", *"local-cu12", "enter")
+        assert answers == []
+        await pilot.press(*"local-cu124", "enter")
+        await until(pilot, lambda: bool(answers))
+    assert (answers[0].option, answers[0].answered_by) == ("local-cu124", "person")
+
+
 async def test_a_report_that_cannot_be_written_is_said_and_counts(make_wizard: Make) -> None:
     wizard = make_wizard(passes("profile"))
 

@@ -25,7 +25,7 @@ class LineAsker:
         """See `Asker`."""
         self._write("")
         self._write(self._catalogue.question(question.id, question.facts))
-        for number, option in enumerate(question.options, start=1):
+        for number, option in enumerate(numbered(question), start=1):
             mark = " *" if option == question.default else ""
             self._write(f"  {number}. {self._catalogue.option(question.id, option)}{mark}")
         self._start_reader()
@@ -39,7 +39,7 @@ class LineAsker:
                 break
             if (option := _choice(line, question)) is not None:
                 return Answer(option, "person")
-            self._write(self._catalogue.format("line", "choose", last=len(question.options)))
+            self._write(self._catalogue.format("line", "choose", last=len(numbered(question))))
         return Answer(question.default, "default")
 
     def _start_reader(self) -> None:
@@ -53,10 +53,16 @@ class LineAsker:
         self._lines.put(None)
 
 
+def numbered(question: Question) -> tuple[str, ...]:
+    """The options that a number chooses: all but one that has to be typed."""
+    return tuple(option for option in question.options if option != question.typed)
+
+
 def _choice(line: str, question: Question) -> str | None:
-    """The option a line names: its number, its id, or nothing for the default."""
+    """The option a line names: its number, its id, or nothing for the default. What has to be typed is typed whole."""
     if not line and question.default in question.options:
         return question.default
-    if line.isdecimal() and 1 <= int(line) <= len(question.options):
-        return question.options[int(line) - 1]
+    options = numbered(question)
+    if line.isdecimal() and 1 <= int(line) <= len(options):
+        return options[int(line) - 1]
     return line if line in question.options else None

@@ -63,7 +63,9 @@ def load_profiles(path: Path | None = None) -> ProfileBook:
         entries = tomllib.load(file)["profile"]
     profiles: list[Profile] = []
     for entry in entries:
-        values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()}
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()
+        }
         try:
             profiles.append(Profile(**values))
         except TypeError as error:

@@ -39,13 +39,18 @@ class CancelToken:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question to the person: an id (catalogue key), the option ids, and what silence means."""
+    """One question to the person: an id (catalogue key), the option ids, and what silence means.
+
+    `typed` names an option that loses something: it is taken only when the person types its name in full, and no face
+    gives it a number or a key.
+    """
 
     id: str
     options: tuple[str, ...]
     default: str
     facts: dict[str, Fact] = field(default_factory=dict[str, Fact])
     timeout: float | None = None
+    typed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

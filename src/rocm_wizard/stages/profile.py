@@ -1,29 +1,36 @@
 """Step 1: which profile is tested, on which machine, in which environment."""
 
-from rocm_wizard.machine.facts import MachineFacts
+from rocm_wizard.machine.fitness import fitness_of
+from rocm_wizard.machine.knowledge import Knowledge, load_knowledge
 from rocm_wizard.machine.profiles import Profile
-from rocm_wizard.machine.recommend import recommend
+from rocm_wizard.machine.recommend import Recommendation, recommend
 from rocm_wizard.machine.target import installed_torch, profile_of_torch
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import Question, StageContext
+from rocm_wizard.stages.profile_environment import report_environment
+from rocm_wizard.stages.profile_gpu import report_gpu, report_unused_adapter
+from rocm_wizard.stages.profile_machine import report_adapters, report_machine
+from rocm_wizard.stages.profile_system import report_paths, report_variables, report_windows
 from rocm_wizard.stages.session import Session
-
-ENOUGH_DISK = 2 * 2**30
 
 
 class ProfileStage:
-    """Reads the machine, finds the target interpreter, chooses a profile."""
+    """Reads the machine, finds the target interpreter, chooses a profile and says what stands in its way."""
 
     id = "profile"
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, knowledge: Knowledge | None = None) -> None:
         self._session = session
+        self._knowledge = knowledge or load_knowledge()
 
     def run(self, context: StageContext) -> None:
         """See `Stage.run`."""
-        self._session.profile = None
+        session = self._session
+        session.profile = None
         with context.check("machine"):
-            _report_machine(context, self._session.machine)
+            report_machine(context, session.machine, self._knowledge.limits)
+        with context.check("adapters"):
+            report_adapters(context, session.machine, self._knowledge.matrix)
         with context.check("target"):
             if not self._report_target(context):
                 return
@@ -31,9 +38,25 @@ class ProfileStage:
             profile = self._choose(context)
         if profile is None:
             return
-        self._session.profile = profile
-        with context.check("environment"):
-            self._report_environment(context, profile)
+        session.profile = profile
+        self._report_fitness(context, profile)
+        report_environment(context, session, profile, self._knowledge.limits)
+
+    def _report_fitness(self, context: StageContext, profile: Profile) -> None:
+        session, known = self._session, self._knowledge
+        machine = session.machine
+        if profile.vendor is not None and machine.adapters is not None:
+            with context.check("gpu"):
+                report_gpu(context, machine, fitness_of(profile, machine, known), known)
+        if machine.windows is not None:
+            with context.check("windows"):
+                report_windows(context, machine, profile, known.limits)
+        if profile.device_kind == "hip":
+            with context.check("paths"):
+                report_paths(context, machine, session.target.python, known.limits)
+        if known.variables.by_kind(machine.environment):
+            with context.check("variables"):
+                report_variables(context, machine, profile, known.variables)
 
     def _report_target(self, context: StageContext) -> bool:
         target = self._session.target
@@ -57,18 +80,22 @@ class ProfileStage:
             return self._named(context, wanted, names)
         version = installed_torch(session.target.python)
         installed = profile_of_torch(version, session.book, machine.platform) if version else None
-        advice = recommend(session.book, machine, installed)
+        advice = recommend(session.book, machine, installed, self._knowledge)
         if advice is None:
             context.finding("profile.no_profile", Outcome.FAILED, platform=machine.platform)
             return None
+        chosen, reason = self._ask(context, advice, names)
+        self._report_choice(context, chosen, reason)
+        return chosen
+
+    def _ask(self, context: StageContext, advice: Recommendation, names: list[str]) -> tuple[Profile, str]:
         chosen, reason = advice.profile, advice.reason
-        if len(possible) > 1:
+        if len(names) > 1:
             question = Question("profile.choose", tuple(names), chosen.id, {"recommended": chosen.id, "reason": reason})
             answer = context.ask(question)
             if answer.answered_by == "person":
-                chosen, reason = session.book.get(answer.option) or chosen, "person"
-        self._report_choice(context, chosen, reason)
-        return chosen
+                return self._session.book.get(answer.option) or chosen, "person"
+        return chosen, reason
 
     def _named(self, context: StageContext, wanted: str, possible: list[str]) -> Profile | None:
         profile = self._session.book.get(wanted)
@@ -82,48 +109,14 @@ class ProfileStage:
         return None
 
     def _report_choice(self, context: StageContext, profile: Profile, reason: str) -> None:
+        chosen = fitness_of(profile, self._session.machine, self._knowledge).chosen
         context.finding(
             f"profile.chosen_{reason}",
             Outcome.PASSED,
             profile=profile.id,
             device=profile.device,
             device_kind=profile.device_kind,
+            adapter=chosen.label if chosen else None,
         )
-        vendors = {adapter.vendor for adapter in self._session.machine.adapters or ()}
-        for other in self._session.book.for_platform(self._session.machine.platform):
-            if profile.device_kind == "cpu" and other.vendor in vendors:
-                context.finding("profile.adapter_unused", Outcome.WARNING, profile=other.id, vendor=str(other.vendor))
-                return
-
-    def _report_environment(self, context: StageContext, profile: Profile) -> None:
-        session = self._session
-        version = installed_torch(session.target.python)
-        facts = {"profile": profile.id, "found": version, "python": str(session.target.python)}
-        if version is None:
-            context.finding("profile.torch_missing", Outcome.FAILED, ["python"], **facts)
-            return
-        holds = profile_of_torch(version, session.book, session.machine.platform)
-        if holds is not None and holds.id != profile.id and holds.packages["torch"] != profile.packages["torch"]:
-            context.finding("profile.other_profile_installed", Outcome.FAILED, ["python"], holds=holds.id, **facts)
-            return
-        context.finding("profile.torch_installed", Outcome.PASSED, ["python"], **facts)
-
-
-def _report_machine(context: StageContext, machine: MachineFacts) -> None:
-    context.finding(
-        "profile.machine",
-        Outcome.PASSED,
-        system=machine.system,
-        release=machine.release,
-        cpu=machine.cpu,
-        cores=machine.cores,
-        memory_gib=round(machine.memory / 2**30, 1) if machine.memory else None,
-    )
-    if machine.adapters is None:
-        context.finding("profile.adapters_unread", Outcome.WARNING, source=machine.adapters_source)
-    else:
-        shown = [f"{adapter.vendor} {adapter.name or adapter.device_id}" for adapter in machine.adapters]
-        id = "profile.adapters" if shown else "profile.no_adapter"
-        context.finding(id, Outcome.PASSED, adapters=shown, source=machine.adapters_source)
-    if machine.disk_free is not None and machine.disk_free < ENOUGH_DISK:
-        context.finding("profile.disk_low", Outcome.WARNING, free_mib=machine.disk_free // 2**20)
+        if profile.device_kind == "cpu":
+            report_unused_adapter(context, self._session, self._knowledge)

@@ -94,7 +94,12 @@ class Dialog(ModalScreen[str]):
                 yield Paper(id="box-text")
             if ids:
                 yield Choices(self.words, [text for _, text in self.options], marked, self.mark())
+            yield from self.extra()
             yield Paper(id="box-note")
+
+    def extra(self) -> ComposeResult:
+        """What stands between the choices and the small text."""
+        yield from ()
 
     def on_mount(self) -> None:
         """Fills the box."""

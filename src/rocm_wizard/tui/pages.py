@@ -65,7 +65,9 @@ def running_page(words: Words, stage: StageState, check: CheckState | None, now:
         total = progress.total
         key = "progress_open" if total is None else "progress"
         done = words.quantity(progress.done, "")
-        text = words.ui(key, done=done, total=words.quantity(total or 0.0, ""), unit=words.catalogue.unit(progress.unit))
+        text = words.ui(
+            key, done=done, total=words.quantity(total or 0.0, ""), unit=words.catalogue.unit(progress.unit)
+        )
         lines += [Content(""), *paragraph(text, width)]
         if total:
             drawn = bar(progress.done, total, min(width, _BAR_WIDTH), ascii_only=words.ascii_only)

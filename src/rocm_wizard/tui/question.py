@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.widgets import Input
 
 from rocm_wizard.qualification.events import PlanShown
 from rocm_wizard.qualification.state import RunState
@@ -53,7 +55,8 @@ class QuestionDialog(Dialog):
         question, catalogue = pending.question, words.catalogue
         asked = run.question
         stage = next((one for one in run.stages if asked is not None and one.id == asked.stage), None)
-        options = tuple((option, option_text(words, question.id, option)) for option in question.options)
+        numbered = (option for option in question.options if option != question.typed)
+        options = tuple((option, option_text(words, question.id, option)) for option in numbered)
         super().__init__(words, catalogue.stage_title(stage.id) if stage else "", options, question.default)
         self.pending = pending
         self._plan: PlanShown | None = stage.plan if stage is not None and question.id == _WITH_PLAN else None
@@ -75,15 +78,30 @@ class QuestionDialog(Dialog):
         """How to answer, and what silence means."""
         question, words = self.pending.question, self.words
         known = question.default in question.options
-        count = min(_NUMBERED, len(question.options))
+        count = min(_NUMBERED, len(self.options))
         parts = [words.ui("question_default" if known else "question_no_default", count=count)]
         if self._plan is not None:
             parts.append(words.ui("question_scroll"))
+        if question.typed is not None:
+            parts.append(words.ui("question_typed", typed=question.typed))
         lines = [" ".join([*parts, words.ui("question_escape")])]
         if (seconds := self.pending.seconds_left) is not None:
             default = words.catalogue.option(question.id, question.default)
             lines.insert(0, words.ui("question_timeout", seconds=seconds, default=default))
         return "\n".join(lines)
+
+    def extra(self) -> ComposeResult:
+        """See `Dialog.extra`: a line to type in, where an option has to be typed out."""
+        if self.pending.question.typed is not None:
+            yield Input(id="typed", compact=True)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Only the whole name counts; anything else changes nothing."""
+        event.stop()
+        if event.value == self.pending.question.typed:
+            self.choose(event.value)
+        else:
+            event.input.clear()
 
     def choose(self, option: str) -> None:
         """The person's answer."""
