@@ -19,7 +19,8 @@ def main(argv: Sequence[str]) -> int:
     """Runs the program; gives its exit code."""
     arguments = build_parser().parse_args(argv)
     try:
-        return int(_HANDLERS[arguments.command](arguments))
+        handler: Handler = getattr(arguments, "handler", None) or _HANDLERS[arguments.command]
+        return int(handler(arguments))
     except KeyboardInterrupt:
         return int(ExitCode.INTERRUPTED)
     except OSError as error:

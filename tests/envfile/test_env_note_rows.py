@@ -204,7 +204,7 @@ def test_the_environment_hides_the_file() -> None:
         process={"HIP_VISIBLE_DEVICES": "1", "ASR_CONTEXT": "", "PATHLIKE": "same"},
         user={"tts_mode": "inprocess"},
         file=file,
-        template={"TTS_DEVICE": "cuda:0", "TTS_MODE": "sidecar"},
+        default={"TTS_DEVICE": "cuda:0", "TTS_MODE": "sidecar"},
         ignore_case=True,
     )
     assert [(row.key, row.winner, row.value, row.file_shadowed, row.same_value) for row in layers] == [
@@ -212,7 +212,7 @@ def test_the_environment_hides_the_file() -> None:
         ("TTS_MODE", "user", "inprocess", True, False),
         ("ASR_CONTEXT", "process", "", True, False),  # present and empty still wins
         ("PATHLIKE", "process", "same", True, True),
-        ("TTS_DEVICE", "template", "cuda:0", False, False),
+        ("TTS_DEVICE", "default", "cuda:0", False, False),
         ("NOWHERE", "none", None, False, False),
     ]
     exact = key_layers(("TTS_MODE",), process={}, user={"tts_mode": "inprocess"}, file=file)

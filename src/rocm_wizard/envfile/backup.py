@@ -49,6 +49,11 @@ def prune(target: Path, filesystem: FileSystem = REAL) -> None:
         return
 
 
+def backup_name_example(target: Path) -> str:
+    """What a backup of `target` is called, for a look at ignore rules."""
+    return _name(target, datetime(2026, 1, 1, tzinfo=UTC))
+
+
 def _name(target: Path, moment: datetime) -> str:
     return f"{target.name}.bak-{moment.strftime(_STAMP)}"
 

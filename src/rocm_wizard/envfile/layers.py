@@ -21,7 +21,7 @@ class Layer(StrEnum):
     PROCESS = "process"
     USER = "user"
     FILE = "file"
-    TEMPLATE = "template"
+    DEFAULT = "default"
     NONE = "none"
 
 
@@ -29,15 +29,15 @@ class Layer(StrEnum):
 class KeyLayers:
     """One key in all layers; `None` where a layer does not have it. Values are not in the `repr`.
 
-    `file_shadowed`: the file has the key, or is about to get it, and another layer hides what it says.
-    `same_value`: the stronger layer says what the file says, so the shadow does no harm.
+    `default` is what the application uses by itself. `file_shadowed`: the file has the key, or is about to get it, and
+    another layer hides what it says. `same_value`: the stronger layer says what the file says, so it does no harm.
     """
 
     key: str
     process: str | None = field(repr=False)
     user: str | None = field(repr=False)
     file: str | None = field(repr=False)
-    template: str | None = field(repr=False)
+    default: str | None = field(repr=False)
     winner: Layer
     file_shadowed: bool
     same_value: bool
@@ -58,7 +58,7 @@ def key_layers(
     *,
     process: Mapping[str, str],
     file: Mapping[str, str | None],
-    template: Mapping[str, str] | None = None,
+    default: Mapping[str, str] | None = None,
     user: Mapping[str, str] | None = None,
     ignore_case: bool = False,
 ) -> tuple[KeyLayers, ...]:
@@ -69,7 +69,7 @@ def key_layers(
     """
     outer = _Names(process, ignore_case), _Names(user or {}, ignore_case)
     disabled = dotenv_disabled(process)
-    return tuple(_layers_of(key, outer, file.get(key), (template or {}).get(key), disabled) for key in keys)
+    return tuple(_layers_of(key, outer, file.get(key), (default or {}).get(key), disabled) for key in keys)
 
 
 class _Names:
@@ -82,14 +82,14 @@ class _Names:
 
 
 def _layers_of(
-    key: str, outer: tuple[_Names, _Names], file: str | None, template: str | None, disabled: bool
+    key: str, outer: tuple[_Names, _Names], file: str | None, default: str | None, disabled: bool
 ) -> KeyLayers:
     process, user = outer[0].get(key), outer[1].get(key)
     in_file = None if disabled else file
-    ordered = ((Layer.PROCESS, process), (Layer.USER, user), (Layer.FILE, in_file), (Layer.TEMPLATE, template))
+    ordered = ((Layer.PROCESS, process), (Layer.USER, user), (Layer.FILE, in_file), (Layer.DEFAULT, default))
     winner, value = next(((layer, value) for layer, value in ordered if value is not None), (Layer.NONE, None))
     shadowed = file is not None and winner is not Layer.FILE
-    return KeyLayers(key, process, user, file, template, winner, shadowed, shadowed and value == file)
+    return KeyLayers(key, process, user, file, default, winner, shadowed, shadowed and value == file)
 
 
 __all__ = ["KeyLayers", "Layer", "dotenv_disabled", "key_layers", "user_environment"]

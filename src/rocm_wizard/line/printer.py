@@ -7,6 +7,8 @@ from rocm_wizard.qualification import events as ev
 from rocm_wizard.qualification.journal import Record
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.report.catalogue import Catalogue
+from rocm_wizard.report.explain import issue_lines, issue_record
+from rocm_wizard.report.known_issues import best_issue, learn
 
 _WORD_WIDTH = 16
 
@@ -19,12 +21,13 @@ class LinePrinter:
         self._write = write
         self._mark = mark
         self._stages: list[str] = []
+        self._machine: dict[str, Any] = {}
 
     def __call__(self, record: Record) -> None:
         """Takes one record."""
         event: Any = record.event
         if isinstance(event, ev.RunStarted):
-            self._stages = event.stages
+            self._stages, self._machine = event.stages, dict(event.machine)
             self._say(f"rocm-wizard {event.tool_version}")
         elif isinstance(event, ev.StageStarted):
             self._stage_head(event)
@@ -45,6 +48,7 @@ class LinePrinter:
 
     def _finding(self, event: ev.FindingReported) -> None:
         catalogue, finding = self._catalogue, event.finding
+        learn(self._machine, finding)
         word = catalogue.outcome(finding.outcome)
         shown = word if finding.outcome is Outcome.PASSED else word.upper()
         time = "" if event.seconds is None else f" ({event.seconds:.2f} s)"
@@ -56,6 +60,9 @@ class LinePrinter:
             self._say(f"{indent}{hint}")
         if action := catalogue.action(finding):
             self._say(f"{indent}{catalogue.format('report', 'next')}: {action}")
+        if issue := best_issue(finding, self._machine):
+            for line in issue_lines(issue_record(issue), catalogue):
+                self._say(f"{indent}{line}")
 
     def _stage_end(self, event: ev.StageFinished) -> None:
         catalogue = self._catalogue

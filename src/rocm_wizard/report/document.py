@@ -1,16 +1,19 @@
 """The report's content as plain values: what the Markdown, HTML and JSON files are made from."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rocm_wizard.qualification.finding import Finding
 from rocm_wizard.qualification.journal import Problem
 from rocm_wizard.qualification.state import RunState, StageState
 from rocm_wizard.report.catalogue import Catalogue
+from rocm_wizard.report.explain import issue_record
+from rocm_wizard.report.known_issues import machine_facts, match_issues
 from rocm_wizard.report.redact import Mask
 from rocm_wizard.report.verdict import first_bad_finding, profile_id, verdict_sentence, verdict_word
 
 SCHEMA = "rocm-wizard/report@1"
+_ISSUES_SHOWN = 3
 
 
 def what_is_missing(state: RunState, problems: Iterable[Problem], catalogue: Catalogue) -> list[str]:
@@ -30,6 +33,7 @@ def build_report(state: RunState, catalogue: Catalogue, mask: Mask, missing: Seq
     """The whole report, masked, in the catalogue's language."""
     header = state.header
     bad = first_bad_finding(state)
+    machine = machine_facts(state)
     return {
         "schema": SCHEMA,
         "tool_version": header.tool_version if header else None,
@@ -40,12 +44,12 @@ def build_report(state: RunState, catalogue: Catalogue, mask: Mask, missing: Seq
         "verdict": verdict_word(state),
         "exit_code": state.finished_exit_code if state.finished_exit_code is not None else int(state.verdict),
         "sentence": verdict_sentence(state, catalogue),
-        "why": _finding(bad[1], catalogue, mask) if bad else None,
+        "why": _finding(bad[1], catalogue, mask, machine) if bad else None,
         "does_not_prove": catalogue.format("proves_not", "text"),
         "profile": profile_id(state),
         "machine": mask.value(header.machine) if header else {},
         "target": mask.value(header.target) if header else {},
-        "stages": [_stage(stage, catalogue, mask) for stage in state.stages],
+        "stages": [_stage(stage, catalogue, mask, machine) for stage in state.stages],
         "answers": [
             mask.value({"question": a.question, "answer": a.answer, "by": a.answered_by}) for a in state.answers
         ],
@@ -54,7 +58,7 @@ def build_report(state: RunState, catalogue: Catalogue, mask: Mask, missing: Seq
     }
 
 
-def _stage(stage: StageState, catalogue: Catalogue, mask: Mask) -> dict[str, Any]:
+def _stage(stage: StageState, catalogue: Catalogue, mask: Mask, machine: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "id": stage.id,
         "title": catalogue.stage_title(stage.id),
@@ -65,7 +69,7 @@ def _stage(stage: StageState, catalogue: Catalogue, mask: Mask) -> dict[str, Any
         "blocked_by": stage.blocked_by,
         "findings": [
             {"check": check.id, "check_title": catalogue.check_title(check.id), "seconds": check.seconds}
-            | _finding(check.finding, catalogue, mask)
+            | _finding(check.finding, catalogue, mask, machine)
             for check in stage.checks
             if check.finding is not None
         ],
@@ -83,8 +87,9 @@ def _stage(stage: StageState, catalogue: Catalogue, mask: Mask) -> dict[str, Any
     }
 
 
-def _finding(finding: Finding, catalogue: Catalogue, mask: Mask) -> dict[str, Any]:
+def _finding(finding: Finding, catalogue: Catalogue, mask: Mask, machine: Mapping[str, Any]) -> dict[str, Any]:
     shown = mask.finding(finding)
+    known = match_issues(finding, machine)[:_ISSUES_SHOWN]
     return {
         "id": shown.id,
         "outcome": str(shown.outcome),
@@ -94,4 +99,5 @@ def _finding(finding: Finding, catalogue: Catalogue, mask: Mask) -> dict[str, An
         "action": catalogue.action(shown),
         "link": catalogue.link(shown),
         "facts": dict(shown.facts),
+        "known_issues": [issue_record(match.issue) for match in known],
     }

@@ -56,10 +56,8 @@ def learn(facts: dict[str, Any], finding: Finding) -> None:
         facts["torch"] = torch
     if finding.id.startswith("versions.torch_build") and said.get("hip"):
         facts["hip"] = said["hip"]
-    if said.get("gfx"):
-        facts["gfx"] = said["gfx"]
-        name = said.get("device_name") or (said.get("name") if finding.id.startswith("compute.device") else None)
-        facts["device_name"] = name
+    if finding.id.startswith("compute.device") and said.get("gfx"):
+        facts.update(gfx=said["gfx"], device_name=said.get("device_name") or said.get("name"))
 
 
 def machine_facts(state: RunState) -> dict[str, Any]:
@@ -92,7 +90,7 @@ def gather(finding: Finding, machine: Mapping[str, Any]) -> Evidence:
 
 def _torch_of(finding: Finding) -> str:
     said = finding.facts
-    if finding.id.startswith("versions.torch_build"):
+    if finding.id.startswith("versions.torch_build") or finding.id == "versions.cpu_build":
         return str(said.get("version") or "")
     if finding.id.startswith("versions.package") and said.get("package") == "torch":
         return str(said.get("found") or "")
@@ -138,6 +136,8 @@ def _texts(facts: Mapping[str, Any]) -> list[str]:
     for value in facts.values():
         texts += [str(item) for item in value] if isinstance(value, list | tuple) else []
         texts += [value] if isinstance(value, str) else []
+    if isinstance(number := facts.get("winerror"), int):
+        texts.append(f"WinError {number}")  # a translated Windows says the rest in its own language
     return texts
 
 

@@ -5,6 +5,7 @@ from html import escape
 from typing import Any
 
 from rocm_wizard.report.catalogue import Catalogue
+from rocm_wizard.report.explain import issue_lines
 
 _STYLE = """
 :root{color-scheme:light dark;--ok:#1a7f37;--warn:#9a6700;--bad:#cf222e;--dim:#6e7781}
@@ -42,7 +43,7 @@ def _lines(report: Mapping[str, Any], catalogue: Catalogue) -> Iterable[str]:
         yield f'<p class="stamp">{_e(str(report["provenance"]).upper())}</p>'
     yield f'<p class="verdict">{_e(report["sentence"])}</p>'
     if report["why"]:
-        yield f"<table>{_finding(report['why'], word)}</table>"
+        yield f"<table>{_finding(report['why'], word, catalogue)}</table>"
     yield f"<p>{_e(report['does_not_prove'])}</p>"
     facts = {"version": report["tool_version"], "started": report["started"], "seconds": report["seconds"]}
     yield f'<p class="dim">{word("made_by", **facts)}</p>'
@@ -59,17 +60,17 @@ def _lines(report: Mapping[str, Any], catalogue: Catalogue) -> Iterable[str]:
         yield f'<tr><td>{_e(stage["title"])}</td>{outcome}<td class="n">{time}</td></tr>'
     yield "</table>"
     for stage in report["stages"]:
-        yield from _stage(stage, word)
+        yield from _stage(stage, word, catalogue)
     yield f"<h2>{word('machine')}</h2><table>"
     yield from (f"<tr><td>{_e(name)}</td><td>{_e(value)}</td></tr>" for name, value in report["machine"].items())
     yield "</table></body></html>"
 
 
-def _stage(stage: Mapping[str, Any], word: Any) -> Iterable[str]:
+def _stage(stage: Mapping[str, Any], word: Any, catalogue: Catalogue) -> Iterable[str]:
     if not stage["findings"]:
         return
     yield f"<h2>{_e(stage['title'])}</h2><table>"
-    yield from (_finding(finding, word) for finding in stage["findings"])
+    yield from (_finding(finding, word, catalogue) for finding in stage["findings"])
     yield "</table>"
     if stage["measurements"]:
         yield f"<table><tr><th>{word('quantity')}</th><th>{word('phase')}</th><th>{word('value')}</th></tr>"
@@ -80,10 +81,13 @@ def _stage(stage: Mapping[str, Any], word: Any) -> Iterable[str]:
         yield "</table>"
 
 
-def _finding(finding: Mapping[str, Any], word: Any) -> str:
+def _finding(finding: Mapping[str, Any], word: Any, catalogue: Catalogue) -> str:
     more = ""
     if finding["outcome"] != "passed":
         more += f'<br><span class="dim">{_e(finding["hint"])}</span>' if finding["hint"] else ""
         more += f"<br>{word('next')}: <code>{_e(finding['action'])}</code>" if finding["action"] else ""
+    for issue in finding["known_issues"]:
+        first, *rest = issue_lines(issue, catalogue)
+        more += f"<br><b>{_e(first)}</b>" + "".join(f"<br>{_e(line)}" for line in rest)
     outcome = f'<td class="w {_e(finding["outcome"])}">{_e(finding["outcome_word"])}</td>'
     return f"<tr>{outcome}<td><code>{_e(finding['id'])}</code></td><td>{_e(finding['text'])}{more}</td></tr>"

@@ -25,7 +25,7 @@ class Matcher:
     """When an entry applies. Every field that is given must hold; inside a field one item is enough.
 
     Attributes:
-        finding: patterns of finding ids (`*` stands for anything).
+        finding: patterns of finding ids (`*` stands for anything); the file may write `@name` for one of its groups.
         exit: exit codes in any form.
         text: tokens looked for in the finding's text facts (stderr tails too), whatever their case.
         text_all: tokens of which none may be absent.
@@ -79,19 +79,20 @@ def load_known_issues(path: Path | None = None) -> tuple[KnownIssue, ...]:
 @cache
 def _load(path: Path) -> tuple[KnownIssue, ...]:
     try:
-        rows = tomllib.loads(path.read_text(encoding="utf-8")).get("issue", [])
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BookError(f"{path.name}: {error}") from error
+    groups = {name: _tokens("groups", name, ids) for name, ids in values.get("groups", {}).items()}
     book: dict[str, KnownIssue] = {}
-    for row in rows:
-        issue = _issue(row)
+    for row in values.get("issue", []):
+        issue = _issue(row, groups)
         if issue.id in book:
             raise BookError(f"{issue.id}: the id is there twice")
         book[issue.id] = issue
     return tuple(book.values())
 
 
-def _issue(row: Mapping[str, Any]) -> KnownIssue:
+def _issue(row: Mapping[str, Any], groups: Mapping[str, tuple[str, ...]]) -> KnownIssue:
     name = str(row.get("id"))
     texts = {field.name for field in fields(KnownIssue)} - {"match", "related"}
     required = texts - {"command", "fixed_in"} | {"match"}
@@ -109,14 +110,16 @@ def _issue(row: Mapping[str, Any]) -> KnownIssue:
     if bad := [link for link in (row["link"], *related) if not link.startswith("https://")]:
         raise BookError(f"{name}: {bad[0]} is no https link")
     plain = {field: row[field] for field in texts & set(row)}
-    return KnownIssue(match=_matcher(name, row["match"]), related=related, **plain)
+    return KnownIssue(match=_matcher(name, row["match"], groups), related=related, **plain)
 
 
-def _matcher(name: str, row: Any) -> Matcher:
+def _matcher(name: str, row: Any, groups: Mapping[str, tuple[str, ...]]) -> Matcher:
     known = {field.name for field in fields(Matcher)}
     if not isinstance(row, Mapping) or "finding" not in row or set(row) - known:
         raise BookError(f"{name}: match needs finding and knows only {', '.join(sorted(known))}")
-    matcher = Matcher(**{field: _tokens(name, field, value) for field, value in row.items()})
+    tokens = {field: _tokens(name, field, value) for field, value in row.items()}
+    tokens["finding"] = _expanded(name, tokens["finding"], groups)
+    matcher = Matcher(**tokens)
     if set(row) == {"finding"}:
         raise BookError(f"{name}: a finding id alone matches too much")
     try:
@@ -125,6 +128,18 @@ def _matcher(name: str, row: Any) -> Matcher:
     except ValueError as error:
         raise BookError(f"{name}: {error}") from error
     return matcher
+
+
+def _expanded(name: str, ids: tuple[str, ...], groups: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    expanded: list[str] = []
+    for id in ids:
+        if not id.startswith("@"):
+            expanded.append(id)
+        elif id[1:] in groups:
+            expanded += groups[id[1:]]
+        else:
+            raise BookError(f"{name}: there is no group {id}")
+    return tuple(dict.fromkeys(expanded))
 
 
 def _tokens(name: str, field: str, value: Any) -> tuple[str, ...]:

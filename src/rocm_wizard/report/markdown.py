@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rocm_wizard.report.catalogue import Catalogue
+from rocm_wizard.report.explain import issue_lines
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
@@ -28,7 +29,7 @@ def _lines(report: Mapping[str, Any], catalogue: Catalogue) -> Iterable[str]:
     yield f"**{escape(report['sentence'])}**"
     yield ""
     if report["why"]:
-        yield from _finding(report["why"], word)
+        yield from _finding(report["why"], word, catalogue)
         yield ""
     yield escape(report["does_not_prove"])
     yield ""
@@ -51,20 +52,20 @@ def _lines(report: Mapping[str, Any], catalogue: Catalogue) -> Iterable[str]:
         time = "" if stage["seconds"] is None else f"{stage['seconds']:.2f} s"
         yield f"| {escape(stage['title'])} | {escape(stage['outcome_word'] + blocked)} | {time} |"
     for stage in report["stages"]:
-        yield from _stage(stage, word)
+        yield from _stage(stage, word, catalogue)
     yield ""
     yield f"## {word('machine')}"
     yield ""
     yield from (f"- {escape(name)}: {escape(value)}" for name, value in report["machine"].items())
 
 
-def _stage(stage: Mapping[str, Any], word: Any) -> Iterable[str]:
+def _stage(stage: Mapping[str, Any], word: Any, catalogue: Catalogue) -> Iterable[str]:
     if stage["findings"]:
         yield ""
         yield f"## {escape(stage['title'])}"
         yield ""
     for finding in stage["findings"]:
-        yield from _finding(finding, word)
+        yield from _finding(finding, word, catalogue)
     if stage["measurements"]:
         yield ""
         yield f"| {word('quantity')} | {word('phase')} | {word('sample')} | {word('value')} |"
@@ -73,9 +74,14 @@ def _stage(stage: Mapping[str, Any], word: Any) -> Iterable[str]:
         yield f"| {escape(m['name'])} | {m['phase'] or ''} | {m['sample']} | {m['value']:.4g} {m['unit']} |"
 
 
-def _finding(finding: Mapping[str, Any], word: Any) -> Iterable[str]:
+def _finding(finding: Mapping[str, Any], word: Any, catalogue: Catalogue) -> Iterable[str]:
     yield f"- **{escape(finding['outcome_word'])}** `{finding['id']}` {escape(finding['text'])}"
     if finding["hint"] and finding["outcome"] != "passed":
         yield f"  - {word('hint')}: {escape(finding['hint'])}"
     if finding["action"] and finding["outcome"] != "passed":
         yield f"  - {word('next')}: `{finding['action'].replace('`', '')}`"
+    for issue in finding["known_issues"]:
+        first, *more, link = issue_lines(issue, catalogue)
+        yield f"  - {escape(first)}"
+        yield from (f"    - {escape(line)}" for line in more)
+        yield f"    - <{link}>"

@@ -1,0 +1,108 @@
+"""What the command line understands. Nothing here starts anything."""
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NoReturn
+
+from rocm_wizard import __version__
+from rocm_wizard.line.env_commands import add_env_command
+from rocm_wizard.qualification.exit_codes import ExitCode
+
+LANGUAGES = ("en", "zh")
+STAGES = ("profile", "versions", "compute", "env_merge", "asr_smoke", "tts_smoke")
+STAGE_COMMANDS: Mapping[str, tuple[str, str]] = {
+    "profile": ("profile", "which profile fits this computer, and what stands against it"),
+    "versions": ("versions", "what the target interpreter holds, against the profile"),
+    "compute": ("compute", "whether the device really computes"),
+    "asr": ("asr_smoke", "speech recognition with a known recording"),
+    "tts": ("tts_smoke", "speech synthesis in blocks, played while it is made"),
+}
+"""Commands that run one step (after the profile step, which chooses what is tested), with their help."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Errors in two lines and with our exit code."""
+
+    def error(self, message: str) -> NoReturn:
+        """See `argparse.ArgumentParser.error`."""
+        print(f"error: {message}\nhint: {self.prog} --help lists every option", file=sys.stderr)
+        raise SystemExit(int(ExitCode.USAGE))
+
+
+def build_parser() -> Parser:
+    """The parser; `command` names what was asked for (`wizard`: nothing), or `handler` is the function to call."""
+    parser = Parser(prog="rocm-wizard", description="Can this computer run local voice on its AMD GPU? With evidence.")
+    parser.add_argument("--version", action="version", version=f"rocm-wizard {__version__}")
+    _add_run_options(parser)
+    parser.set_defaults(command="wizard", json=False, stages=None)
+    commands = parser.add_subparsers(metavar="COMMAND")
+    run = commands.add_parser("run", help="run all steps in line mode, or as events with --json")
+    _add_run_options(run)
+    run.add_argument("--json", action="store_true", help="events as JSON Lines on stdout")
+    run.add_argument("--stages", type=_stages, help=f"only these steps, comma separated: {','.join(STAGES)}")
+    run.set_defaults(command="run")
+    for name, (stage, about) in STAGE_COMMANDS.items():
+        command = commands.add_parser(name, help=about)
+        _add_run_options(command)
+        command.add_argument("--json", action="store_true", help="one JSON document on stdout, at the end")
+        command.set_defaults(command=name, stages=list(dict.fromkeys(("profile", stage))))
+    add_env_command(commands)
+    _add_reading(commands)
+    return parser
+
+
+def _add_reading(commands: "argparse._SubParsersAction[Parser]") -> None:
+    explain = commands.add_parser("explain", help="tell a finding or a known issue in full, without a run")
+    explain.add_argument("id", nargs="?", metavar="ID", help="a finding or a known issue (default: list them all)")
+    explain.set_defaults(command="explain")
+    report = commands.add_parser("report", help="make the report files again from a journal")
+    report.add_argument("journal", type=Path)
+    report.add_argument("--output", type=Path, help="folder for the files (default: beside the journal)")
+    report.set_defaults(command="report")
+    replay = commands.add_parser("replay", help="tell a journal again in line mode, marked REPLAY")
+    replay.add_argument("journal", type=Path)
+    replay.set_defaults(command="replay")
+    for reading in (explain, report, replay):
+        reading.add_argument("--lang", choices=LANGUAGES, default="en", help="language of the program")
+    sidecar = commands.add_parser("sidecar", help="be one of our sidecars (JSON Lines on stdin and stdout)")
+    sidecar.add_argument("kind", choices=("asr", "tts"))
+    sidecar.add_argument("arguments", nargs=argparse.REMAINDER)
+    sidecar.set_defaults(command="sidecar")
+
+
+def _add_run_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--checkout", type=Path, help="root folder of the checkout to qualify")
+    add("--python", type=Path, help="target interpreter (default: the checkout's .venv, else this one)")
+    add("--profile", help="profile to test (default: ask, or the recommended one)")
+    add("--env-file", type=Path, help=".env file to merge into (default: the checkout's, else one of the run's own)")
+    add("--yes", action="store_true", help="write the .env file without asking")
+    add("--audio", type=Path, help="recording for the recogniser, at most 30 s (default: the bundled one)")
+    add("--transcript", help="what is said in --audio")
+    add("--asr-language", metavar="NAME", help="language of --audio, for instance English")
+    add("--text", help="text to speak")
+    add("--tts-language", choices=("en", "ja"), default="en", help="language of --text")
+    add("--chunk-seconds", type=_positive, default=0.8, help="length of a streamed block (default 0.8)")
+    add("--no-play", dest="play", action="store_false", help="do not play the speech")
+    add("--runs-dir", type=Path, help="folder that takes the run's journal, logs, sound and report")
+    add("--lang", choices=LANGUAGES, default="en", help="language of the program")
+    add("--plain", action="store_true", help="line mode: plain text, no screen")
+    add("--no-color", action="store_true", help="no colours")
+    add("--ascii", action="store_true", help="ASCII characters only")
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0.05 <= value <= 30:
+        raise argparse.ArgumentTypeError("takes 0.05 to 30 seconds")
+    return value
+
+
+def _stages(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    unknown = [name for name in names if name not in STAGES]
+    if unknown or not names:
+        raise argparse.ArgumentTypeError(f"no such step: {', '.join(unknown) or '(none named)'}")
+    return ["profile", *names]  # every later step needs the chosen profile
