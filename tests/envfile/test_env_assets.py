@@ -1,11 +1,10 @@
 """The two templates that ship: the right keys, the right values, mergeable without loss."""
 
-from env_support import dotenv_read, parse
-
 from rocm_wizard.assets import asset
 from rocm_wizard.envfile import find_notices, make_plan, read_values, render
 from rocm_wizard.envfile.document import Document
 from rocm_wizard.envfile.notices import NoticeCode
+from tests.envfile.env_support import dotenv_read, parse
 
 # The template of the ROCm profile as the application's fork ships it (`tools/rocm_sidecar/voice-rocm.env.example`).
 ROCM = {

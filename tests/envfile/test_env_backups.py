@@ -5,7 +5,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from env_support import parse
 
 from rocm_wizard.envfile import (
     Receipt,
@@ -18,6 +17,7 @@ from rocm_wizard.envfile import (
     take_snapshot,
 )
 from rocm_wizard.envfile.backup import backup_name_example
+from tests.envfile.env_support import parse
 
 NAME = ".env.bak-20260101T000000Z"
 

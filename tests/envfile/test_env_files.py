@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from env_support import dotenv_read, env_bytes, is_root, listing, wanted_maps
 from hypothesis import assume, given, settings
 
 from rocm_wizard.envfile import (
@@ -36,6 +35,7 @@ from rocm_wizard.envfile.errors import (
     Unreadable,
     VerificationFailed,
 )
+from tests.envfile.env_support import dotenv_read, env_bytes, is_root, listing, wanted_maps
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="POSIX permission bits and owners")
 NOON = datetime(2026, 1, 1, 10, 15, tzinfo=UTC)

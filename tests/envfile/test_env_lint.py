@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from env_support import parse
 
 from rocm_wizard import envfile
 from rocm_wizard.assets import asset
@@ -15,6 +14,7 @@ from rocm_wizard.audio.wav import write_wav
 from rocm_wizard.envfile import Difference, EnvFileError, NoticeCode, Weight, errors, lint, load_catalogue
 from rocm_wizard.report.catalogue import load_strings
 from rocm_wizard.stages.env_models import sound_seconds
+from tests.envfile.env_support import parse
 
 CATALOGUE = load_catalogue(asset("env_catalogue.toml"))
 

@@ -4,15 +4,15 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from env_support import KEYS, dotenv_read, env_bytes, parse, wanted_maps
 from hypothesis import assume, example, given, settings
-from node_dotenv import NodeDotenv, install
 
 from rocm_wizard.assets import asset
 from rocm_wizard.envfile import Choice, EnvFileError, make_plan, read_values, render, verify
 from rocm_wizard.envfile.document import Document
 from rocm_wizard.envfile.errors import NotText, VerificationFailed
 from rocm_wizard.envfile.node import Difference, disagreements, read_as_node
+from tests.envfile.env_support import KEYS, dotenv_read, env_bytes, parse, wanted_maps
+from tests.envfile.node_dotenv import NodeDotenv, install
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ Numbers are those of the project's notes; the link of each report stands beside 
 """
 
 import pytest
-from env_support import dotenv_read, parse
 
 from rocm_wizard.envfile import (
     Choice,
@@ -18,6 +17,7 @@ from rocm_wizard.envfile import (
     render,
     verify,
 )
+from tests.envfile.env_support import dotenv_read, parse
 
 
 def edit(data: bytes, **wanted: str) -> bytes:

@@ -3,7 +3,6 @@
 import itertools
 
 import pytest
-from env_support import KEYS, dotenv_bindings, dotenv_read, env_bytes, parse, wanted_maps
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from rocm_wizard.envfile.edits import open_quotes
 from rocm_wizard.envfile.errors import BadKey, BadValue, NotText, Stale, VerificationFailed
 from rocm_wizard.envfile.plan import Plan
 from rocm_wizard.envfile.quoting import encode
+from tests.envfile.env_support import KEYS, dotenv_bindings, dotenv_read, env_bytes, parse, wanted_maps
 
 ALL_WANTED: dict[str, Choice] = dict.fromkeys((*KEYS, "NEW_ONE", "NEW_TWO"), Choice.WANTED)
 

@@ -3,7 +3,6 @@
 import time
 
 import pytest
-from env_support import dotenv_bindings, dotenv_read, env_bytes, parse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from rocm_wizard.envfile.document import Document
 from rocm_wizard.envfile.errors import NotText
 from rocm_wizard.envfile.tokens import Kind
 from rocm_wizard.envfile.values import bindings
+from tests.envfile.env_support import dotenv_bindings, dotenv_read, env_bytes, parse
 
 environments = st.dictionaries(
     st.sampled_from(("A", "B", "K", "OUTER")), st.sampled_from(("", "env", "${A}")), max_size=3

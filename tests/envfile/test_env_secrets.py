@@ -1,13 +1,13 @@
 """Nothing secret in a diff row, whatever the shape of the line that holds it."""
 
 import pytest
-from env_support import env_bytes, parse
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rocm_wizard.envfile import MASK, Choice, RowKind, diff_rows, is_secret, make_plan, mask
 from rocm_wizard.envfile.errors import NotText
 from rocm_wizard.envfile.secrets import fingerprint
+from tests.envfile.env_support import env_bytes, parse
 
 SECRET = "s3cr3tZq"
 

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from env_support import FaultyDisk, PowerCut, listing
 
 from rocm_wizard.envfile import Choice, EnvFileError, Receipt, apply_plan, make_plan, take_snapshot, undo_write
 from rocm_wizard.envfile.errors import IsDirectory, Stale
+from tests.envfile.env_support import FaultyDisk, PowerCut, listing
 
 OLD = b"# top\r\nA=1\r\nHF_TOKEN=keep\r\n"
 NEW = b"# top\r\nA=2\r\nHF_TOKEN=keep\r\n"

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from speech_child import ASR, TTS, Child
+
+from tests.speech.speech_child import ASR, TTS, Child
 
 
 @pytest.fixture(scope="session")

@@ -7,10 +7,10 @@ import jiwer
 import numpy as np
 import pytest
 import soundfile
-from speech_child import Child, payload
 
 from rocm_wizard.assets import asset
 from rocm_wizard.stages.recordings import bundled_recording
+from tests.speech.speech_child import Child, payload
 
 RATE = 16_000
 

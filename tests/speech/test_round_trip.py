@@ -4,9 +4,9 @@ import re
 
 import jiwer
 import pytest
-from speech_child import Child, payload, samples_of
 
 from rocm_wizard.speech.embedded_tts import MOST_PHONEMES, shortened
+from tests.speech.speech_child import Child, payload, samples_of
 
 SENTENCES = [
     "The quick brown fox jumps over the lazy dog.",

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 import soundfile
-from speech_child import ASR, TTS, Child, copy_package, payload
 
 from rocm_wizard.assets import asset
+from tests.speech.speech_child import ASR, TTS, Child, copy_package, payload
 
 # Stands for libraries that talk: when torch is imported and for each payload, Python code prints, writes to descriptor
 # 1 behind Python's back, and starts a program that inherits it.

@@ -4,7 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from speech_child import Child, samples_of
+
+from tests.speech.speech_child import Child, samples_of
 
 TEXT = "The old ship sailed away. Nobody saw it again!"
 
