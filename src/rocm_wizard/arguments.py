@@ -11,6 +11,7 @@ from rocm_wizard.line.env_commands import add_env_command
 from rocm_wizard.qualification.exit_codes import ExitCode
 
 LANGUAGES = ("en", "zh")
+LEVELS = ("quick", "standard")
 STAGES = ("profile", "versions", "compute", "env_merge", "asr_smoke", "tts_smoke")
 STAGE_COMMANDS: Mapping[str, tuple[str, str]] = {
     "profile": ("profile", "which profile fits this computer, and what stands against it"),
@@ -20,6 +21,8 @@ STAGE_COMMANDS: Mapping[str, tuple[str, str]] = {
     "tts": ("tts_smoke", "speech synthesis in blocks, played while it is made"),
 }
 """Commands that run one step (after the profile step, which chooses what is tested), with their help."""
+
+_DEFAULTS = {"lang": "en", "tts_language": "en", "chunk_seconds": 0.8, "level": "standard"}
 
 
 class Parser(argparse.ArgumentParser):
@@ -36,15 +39,18 @@ def build_parser() -> Parser:
     parser = Parser(prog="rocm-wizard", description="Can this computer run local voice on its AMD GPU? With evidence.")
     parser.add_argument("--version", action="version", version=f"rocm-wizard {__version__}")
     _add_run_options(parser)
-    parser.set_defaults(command="wizard", json=False, stages=None)
+    parser.set_defaults(command="wizard", json=False, stages=None, **_DEFAULTS)
     commands = parser.add_subparsers(metavar="COMMAND")
-    run = commands.add_parser("run", help="run all steps in line mode, or as events with --json")
+    # SUPPRESS: an option before the command must not be undone by the command's own default.
+    run = commands.add_parser(
+        "run", help="run all steps in line mode, or as events with --json", argument_default=argparse.SUPPRESS
+    )
     _add_run_options(run)
     run.add_argument("--json", action="store_true", help="events as JSON Lines on stdout")
     run.add_argument("--stages", type=_stages, help=f"only these steps, comma separated: {','.join(STAGES)}")
     run.set_defaults(command="run")
     for name, (stage, about) in STAGE_COMMANDS.items():
-        command = commands.add_parser(name, help=about)
+        command = commands.add_parser(name, help=about, argument_default=argparse.SUPPRESS)
         _add_run_options(command)
         command.add_argument("--json", action="store_true", help="one JSON document on stdout, at the end")
         command.set_defaults(command=name, stages=list(dict.fromkeys(("profile", stage))))
@@ -65,7 +71,7 @@ def _add_reading(commands: "argparse._SubParsersAction[Parser]") -> None:
     replay.add_argument("journal", type=Path)
     replay.set_defaults(command="replay")
     for reading in (explain, report, replay):
-        reading.add_argument("--lang", choices=LANGUAGES, default="en", help="language of the program")
+        reading.add_argument("--lang", choices=LANGUAGES, default=argparse.SUPPRESS, help="language (default en)")
     sidecar = commands.add_parser("sidecar", help="be one of our sidecars (JSON Lines on stdin and stdout)")
     sidecar.add_argument("kind", choices=("asr", "tts"))
     sidecar.add_argument("arguments", nargs=argparse.REMAINDER)
@@ -78,19 +84,28 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
     add("--python", type=Path, help="target interpreter (default: the checkout's .venv, else this one)")
     add("--profile", help="profile to test (default: ask, or the recommended one)")
     add("--env-file", type=Path, help=".env file to merge into (default: the checkout's, else one of the run's own)")
+    add("--set", action="append", type=_setting, metavar="KEY=VALUE", help="a value for the .env file; may be repeated")
     add("--yes", action="store_true", help="write the .env file without asking")
+    add("--level", choices=LEVELS, help="how much the compute step tries (default standard)")
     add("--audio", type=Path, help="recording for the recogniser, at most 30 s (default: the bundled one)")
     add("--transcript", help="what is said in --audio")
     add("--asr-language", metavar="NAME", help="language of --audio, for instance English")
     add("--text", help="text to speak")
-    add("--tts-language", choices=("en", "ja"), default="en", help="language of --text")
-    add("--chunk-seconds", type=_positive, default=0.8, help="length of a streamed block (default 0.8)")
+    add("--tts-language", choices=("en", "ja"), help="language of --text (default en)")
+    add("--chunk-seconds", type=_positive, help="length of a streamed block (default 0.8)")
     add("--no-play", dest="play", action="store_false", help="do not play the speech")
     add("--runs-dir", type=Path, help="folder that takes the run's journal, logs, sound and report")
-    add("--lang", choices=LANGUAGES, default="en", help="language of the program")
+    add("--lang", choices=LANGUAGES, help="language of the program (default en)")
     add("--plain", action="store_true", help="line mode: plain text, no screen")
     add("--no-color", action="store_true", help="no colours")
     add("--ascii", action="store_true", help="ASCII characters only")
+
+
+def _setting(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not key or not equals:
+        raise argparse.ArgumentTypeError(f"takes KEY=VALUE, not {text!r}")
+    return key, value
 
 
 def _positive(text: str) -> float:

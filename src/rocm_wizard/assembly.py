@@ -1,6 +1,5 @@
 """Puts a run together: target, journal, runner, stages, pipeline, and the way it ends."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from rocm_wizard import __version__
 from rocm_wizard.machine.profiles import load_profiles
 from rocm_wizard.machine.target import find_target
+from rocm_wizard.places import state_folder
 from rocm_wizard.qualification.exit_codes import ExitCode
 from rocm_wizard.qualification.journal import Journal
 from rocm_wizard.qualification.pipeline import Pipeline
@@ -48,12 +48,8 @@ class LazyStage:
 
 
 def runs_folder() -> Path:
-    """Where runs are kept: `ROCM_WIZARD_HOME`, else the platform's folder for program state."""
-    if home := os.environ.get("ROCM_WIZARD_HOME"):
-        return Path(home) / "runs"
-    from platformdirs import user_state_path
-
-    return user_state_path("rocm-wizard", appauthor=False) / "runs"
+    """Where runs are kept."""
+    return state_folder() / "runs"
 
 
 def new_run_folder(parent: Path) -> Path:
@@ -139,4 +135,5 @@ def start(run: Run) -> None:
         "checkout": str(session.target.checkout) if session.target.checkout else None,
         "profile": session.options.profile,
     }
-    run.pipeline.start(__version__, target, session.machine.fingerprint(), run.catalogue.language)
+    machine, language = session.machine.fingerprint(), run.catalogue.language
+    run.pipeline.start(__version__, target, machine, language, level=session.options.level)

@@ -37,7 +37,9 @@ def _prepare(arguments: argparse.Namespace) -> "Run":
     options = Options(
         profile=arguments.profile,
         env_file=arguments.env_file,
+        settings=dict(arguments.set or ()),
         yes=arguments.yes,
+        level=arguments.level,
         audio=arguments.audio,
         transcript=arguments.transcript,
         asr_language=arguments.asr_language,

@@ -1,6 +1,5 @@
 """`rocm-wizard env`: plans that touch nothing, consent, undo with its guard, and what counts as broken."""
 
-import argparse
 import json
 import os
 import shlex
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rocm_wizard.line.env_commands import add_env_command
+from rocm_wizard.arguments import build_parser
 from rocm_wizard.line.env_report import SCHEMA
 
 MINE = b"# my keys\r\nOPENAI_API_KEY=sk-canary-123456789\r\nTTS_DEVICE=cpu\r\nASR_LANGUAGE=ja  # home\r\n"
@@ -30,9 +29,7 @@ def env(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(*words: object) -> int:
     """The exit code of the command, in this process."""
-    parser = argparse.ArgumentParser(prog="rocm-wizard")
-    add_env_command(parser.add_subparsers())
-    arguments = parser.parse_args(["env", *map(str, words)])
+    arguments = build_parser().parse_args(["env", *map(str, words)])
     return int(arguments.handler(arguments))
 
 
@@ -231,11 +228,7 @@ def test_every_finding_of_a_full_check_has_words(env: Path, capsys: pytest.Captu
 def test_on_a_terminal_each_conflict_and_the_change_are_asked_for(env: Path, tmp_path: Path) -> None:
     import pty
 
-    script = (
-        "import argparse, sys\nfrom rocm_wizard.line.env_commands import add_env_command\n"
-        "parser = argparse.ArgumentParser()\nadd_env_command(parser.add_subparsers())\n"
-        "arguments = parser.parse_args(sys.argv[1:])\nsys.exit(arguments.handler(arguments))\n"
-    )
+    script = "import sys\nfrom rocm_wizard.cli import main\nsys.exit(main(sys.argv[1:]))\n"
     words = ["env", "apply", "--file", str(env), "--template", str(tmp_path / "t.env")]
     (tmp_path / "t.env").write_text("TTS_DEVICE=cuda:0\nASR_LANGUAGE=zh\n", encoding="utf-8")
     pid, terminal = pty.fork()

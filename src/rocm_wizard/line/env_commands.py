@@ -31,19 +31,22 @@ def add_env_command(commands: "argparse._SubParsersAction[Any]") -> None:
     apply = parts.add_parser("apply", help="change the file; asks first")
     undo = parts.add_parser("undo", help="take the last change back")
     check = parts.add_parser("check", help="judge every voice key in the file")
+    kept = argparse.SUPPRESS  # an option given before the command must not be undone by a default here
     for part, handler in ((plan, _plan), (apply, _apply), (undo, _undo), (check, _check)):
         part.add_argument("--file", type=Path, help="the .env (default: the checkout's, else ./.env)")
-        part.add_argument("--checkout", type=Path, help="root folder of the host, where paths count from")
+        part.add_argument("--checkout", type=Path, default=kept, help="root folder of the host, where paths count from")
         part.add_argument("--json", action="store_true", help="one JSON document on stdout")
-        part.add_argument("--lang", choices=("en", "zh"), default="en", help="language of the output")
+        part.add_argument("--lang", choices=("en", "zh"), default=kept, help="language of the output")
         part.set_defaults(handler=handler)
     for part in (plan, apply):
         source = part.add_mutually_exclusive_group()
-        source.add_argument("--profile", help="merge this profile's settings (default: that of the checkout's torch)")
+        source.add_argument(
+            "--profile", default=kept, help="merge this profile's settings (default: that of the checkout's torch)"
+        )
         source.add_argument("--template", type=Path, help="merge the settings of this file")
         part.add_argument("--set", action="append", default=[], metavar="K=V", help="set a key; may be repeated")
     for part in (apply, undo):
-        part.add_argument("--yes", action="store_true", help="do not ask")
+        part.add_argument("--yes", action="store_true", default=kept, help="do not ask")
 
 
 def _plan(arguments: argparse.Namespace) -> int:
@@ -230,7 +233,7 @@ def _command(arguments: argparse.Namespace) -> str:
     for option in ("file", "checkout", "profile", "template"):
         if (value := getattr(arguments, option, None)) is not None:
             words += [f"--{option}", str(value)]
-    for text in getattr(arguments, "set", ()):
+    for text in getattr(arguments, "set", None) or ():
         key, _, value = text.partition("=")
         words += ["--set", f"{key}={mask(key, value)}"]
     return _joined([*words, "--yes"])

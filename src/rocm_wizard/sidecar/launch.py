@@ -16,6 +16,11 @@ _COMMON: dict[str, str | None] = {
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
+    # A HIP SDK of its own confuses the wheels' tools (TheRock#1200, unsloth#6043); the profile step reports it.
+    "HIP_PATH": None,
+    "ROCM_PATH": None,
+    "ROCM_HOME": None,
+    "HIP_DEVICE_LIB_PATH": None,
 }
 _BASELINE_OFF: dict[str, str | None] = {
     "ENABLE_CUDA_GRAPH": "0",

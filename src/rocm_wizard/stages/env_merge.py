@@ -1,10 +1,10 @@
 """Step 4: the profile's settings go into the `.env`, previewed, verified, and undoable."""
 
-import os
 from pathlib import Path
 
 from rocm_wizard.assets import asset
 from rocm_wizard.envfile import EnvFileError
+from rocm_wizard.places import state_folder
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import Question, StageContext
 from rocm_wizard.stages.env_merging import MergeRequest, merge
@@ -32,6 +32,7 @@ class EnvMergeStage:
             checkout=session.target.checkout,
             python=session.target.python if session.target.checkout else None,
             own=own,
+            named=session.options.settings,
             receipts=None if own else receipts_folder(),
             consent=self._consent,
         )
@@ -71,9 +72,5 @@ def ask_consent(context: StageContext, path: Path) -> str:
 
 
 def receipts_folder() -> Path:
-    """Where the receipts of writes are kept: `ROCM_WIZARD_HOME`, else the platform's folder for program state."""
-    if home := os.environ.get("ROCM_WIZARD_HOME"):
-        return Path(home) / "env"
-    from platformdirs import user_state_path
-
-    return user_state_path("rocm-wizard", appauthor=False) / "env"
+    """Where the receipts of writes are kept."""
+    return state_folder() / "env"

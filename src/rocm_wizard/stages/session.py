@@ -26,7 +26,9 @@ class Options:
 
     profile: str | None = None
     env_file: Path | None = None
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
     yes: bool = False
+    level: str = "standard"
     audio: Path | None = None
     transcript: str | None = None
     asr_language: str | None = None
