@@ -232,3 +232,26 @@ async def test_flood_keeps_the_ring_bounded_and_the_keys_alive(make_wizard: Make
         await pilot.press("escape")
         stop.set()
         await until(pilot, lambda: wizard.result_shown())
+
+
+async def test_a_crash_shows_the_known_issue_behind_it(make_wizard: Make) -> None:
+    """The reference case: a Radeon 780M that is listed and dies at its first FP32 operation."""
+
+    def crash(context: StageContext) -> None:
+        facts = {
+            "gfx": "gfx1103",
+            "device_name": "AMD Radeon 780M Graphics",
+            "step": "fp32_product",
+            "code": 3221225477,
+        }
+        name = "0xC0000005 STATUS_ACCESS_VIOLATION (bad pointer in native code)"
+        context.finding("compute.child_crashed", Outcome.CRASHED, name=name, module="amdhip64_7.dll", **facts)
+
+    wizard = make_wizard(Step("compute", crash))
+    async with wizard.app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, wizard.ready)
+        await until(pilot, lambda: wizard.result_shown())
+        page = wizard.shown("#page")
+    assert "Not qualified: Compute did not pass." in page
+    assert "780M" in page and "gfx1103" in page
+    assert "http" in page

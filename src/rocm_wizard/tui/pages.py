@@ -7,6 +7,7 @@ from pathlib import Path
 from textual.content import Content
 
 from rocm_wizard.qualification.finding import Finding
+from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.state import CheckState, RunState, StageState
 from rocm_wizard.report.verdict import verdict_sentence
 from rocm_wizard.tui.bars import bar
@@ -39,15 +40,27 @@ def advice(words: Words, finding: Finding, width: int) -> list[Line]:
     return lines
 
 
-def finding_page(words: Words, check: CheckState, width: int) -> Content:
-    """A check's finding: sentence, hint, command, link, facts, id."""
+def known_issue(words: Words, run: RunState, finding: Finding, width: int) -> list[Line]:
+    """The entry of the known-issue book that fits best, if any."""
+    from rocm_wizard.report.explain import issue_lines, issue_record  # the book: not while the wizard opens
+    from rocm_wizard.report.known_issues import best_issue, machine_facts
+
+    if finding.outcome is Outcome.PASSED or (issue := best_issue(finding, machine_facts(run))) is None:
+        return []
+    title, *rest = issue_lines(issue_record(issue), words.catalogue)
+    lines = [Content(""), *paragraph(title, width, "bold")]
+    return [*lines, *(line for text in rest for line in paragraph(text, width, "$soft"))]
+
+
+def finding_page(words: Words, run: RunState, check: CheckState, width: int) -> Content:
+    """A check's finding: sentence, hint, command, link, known issue, facts, id."""
     finding = check.finding
     assert finding is not None
     state = str(finding.outcome)
     title = words.catalogue.check_title(check.id)
     head = Content.assemble((f"{words.glyph(state)} {words.word(state)}", f"bold {words.style(state)}"), f"  {title}")
     lines = [head, Content(""), *paragraph(words.catalogue.sentence(finding), width)]
-    lines += advice(words, finding, width)
+    lines += [*advice(words, finding, width), *known_issue(words, run, finding, width)]
     rows = [(name.replace("_", " "), words.fact(value)) for name, value in finding.facts.items()]
     if rows:
         lines += [*heading(words.ui("word_facts")), *named_values(rows, width)]
@@ -115,7 +128,7 @@ def result_page(words: Words, run: RunState, moment: Moment, ending: Ending, wid
     finding = first_bad_finding(run)
     if finding is not None and moment.code is not None:
         lines += [*heading(words.ui("word_next")), *paragraph(words.catalogue.sentence(finding), width)]
-        lines += advice(words, finding, width)
+        lines += [*advice(words, finding, width), *known_issue(words, run, finding, width)]
     lines += heading(words.ui("word_steps"))
     lines += [_outcome_line(words, stage, width) for stage in run.stages]
     if moment.code is not None:

@@ -187,7 +187,7 @@ class RunScreen(Screen[None]):
         checks.update_stage(stage, moment.seconds, index)
         check = stage.checks[index] if index is not None else None
         if check is not None and check.finding is not None:
-            page.show((stage.id, check), lambda width: finding_page(words, check, width))
+            page.show((stage.id, check), lambda width: finding_page(words, run, check, width))
         elif stage.running:
             key = (stage.id, check, stage.progress, int(moment.seconds))
             page.show(key, lambda width: running_page(words, stage, check, moment.seconds, width))
