@@ -3,7 +3,10 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from rocm_wizard.qualification.outcome import Outcome
+from rocm_wizard.report.catalogue import Catalogue
 from rocm_wizard.stages.versions import VersionsStage
 from tests.stages.bench import Bench, bad
 
@@ -12,7 +15,7 @@ def answering(bench: Bench, *messages: dict[str, object]) -> None:
     """Puts a probe in place that gives these answers."""
     script = bench.folder / "probe.py"
     lines = [json.dumps(message) for message in (*messages, {"type": "done"})]
-    script.write_text("".join(f"print({line!r})\n" for line in lines), encoding="utf-8")
+    script.write_text("".join(f"print({line!r}, flush=True)\n" for line in lines), encoding="utf-8")
     bench.options(versions_probe=script)
 
 
@@ -46,6 +49,7 @@ def test_this_environment_is_torch_cpu(bench: Bench) -> None:
     assert state.stage("versions").outcome is Outcome.PASSED
     ids = {finding.id for finding in state.stage("versions").findings}
     assert {"versions.interpreter", "versions.package", "versions.torch_build", "versions.torch_place"} <= ids
+    assert {"versions.numpy", "versions.module", "versions.paths", "versions.consistent"} <= ids
     assert state.stage("versions").measurements[0].value > 0.1
 
 
@@ -61,8 +65,10 @@ def test_a_wheel_that_became_the_cpu_build_is_named_with_its_repair(bench: Bench
     packages: dict[str, object] = {"type": "packages", "versions": ROCM | {"torch": "2.9.1"}}
     answering(bench, INTERPRETER, packages, torch("2.9.1+cpu", None))
     findings = [f for f in bench.run(VersionsStage).stage("versions").findings if f.outcome is not Outcome.PASSED]
-    assert [finding.id for finding in findings] == ["versions.package_wrong", "versions.torch_build_wrong"]
+    assert [finding.id for finding in findings] == ["versions.package_wrong", "versions.cpu_build"]
     assert findings[0].facts["package"] == "torch"
+    action = Catalogue("en").action(findings[1])
+    assert action == "uv sync --locked --extra local-rocm --reinstall-package torch"
 
 
 def test_a_hip_number_of_another_release_fails(bench: Bench) -> None:
@@ -70,6 +76,14 @@ def test_a_hip_number_of_another_release_fails(bench: Bench) -> None:
     packages: dict[str, object] = {"type": "packages", "versions": ROCM}
     answering(bench, INTERPRETER, packages, torch("2.9.1+rocm7.2.1", "7.1.25424"))
     assert bad(bench.run(VersionsStage), "versions").id == "versions.torch_build_wrong"
+
+
+@pytest.mark.parametrize(("hip", "right"), [("7.2.53211", True), ("7.2", True), ("7.20.1", False), (None, False)])
+def test_the_hip_number_is_compared_by_its_parts(bench: Bench, hip: str | None, right: bool) -> None:
+    bench.session.profile = bench.session.book.get("local-rocm")
+    answering(bench, INTERPRETER, {"type": "packages", "versions": ROCM}, torch("2.9.1+rocm7.2.1", hip))
+    ids = {finding.id for finding in bench.run(VersionsStage).stage("versions").findings}
+    assert ("versions.torch_build" in ids) is right
 
 
 def test_torch_from_elsewhere_fails(bench: Bench) -> None:
