@@ -87,6 +87,7 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
     add("--set", action="append", type=_setting, metavar="KEY=VALUE", help="a value for the .env file; may be repeated")
     add("--yes", action="store_true", help="write the .env file without asking")
     add("--level", choices=LEVELS, help="how much the compute step tries (default standard)")
+    add("--graphs", action="store_true", help="also try HIP or CUDA graph capture in the compute step")
     add("--audio", type=Path, help="recording for the recogniser, at most 30 s (default: the bundled one)")
     add("--transcript", help="what is said in --audio")
     add("--asr-language", metavar="NAME", help="language of --audio, for instance English")

@@ -40,6 +40,7 @@ def _prepare(arguments: argparse.Namespace) -> "Run":
         settings=dict(arguments.set or ()),
         yes=arguments.yes,
         level=arguments.level,
+        graphs=arguments.graphs,
         audio=arguments.audio,
         transcript=arguments.transcript,
         asr_language=arguments.asr_language,

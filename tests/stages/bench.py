@@ -50,7 +50,7 @@ class Bench:
 
     def options(self, **changes: object) -> None:
         """Changes options of the session."""
-        self.session.options = replace(self.session.options, **changes)  # pyright: ignore[reportArgumentType]
+        self.session.options = replace(self.session.options, **changes)
 
     def run(self, *stages: Callable[[Session], Stage]) -> RunState:
         """Runs the stages; checks that no child is left and that the journal reads back to the same state."""

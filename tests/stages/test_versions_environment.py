@@ -1,4 +1,4 @@
-"""The version step's look around: search path, variables, numpy, imports, HIP runtime, pins, package check."""
+"""The version step's look around: search path, numpy, imports, HIP runtime, pins, package check."""
 
 import os
 import sys
@@ -12,7 +12,6 @@ from rocm_wizard.machine.target import Target, venv_python
 from rocm_wizard.qualification.finding import Finding
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.stages.versions import VersionsStage
-from rocm_wizard.stages.versions_rules import load_rules
 from tests.stages.bench import Bench
 from tests.stages.test_compute import assert_readable
 from tests.stages.test_versions import INTERPRETER, ROCM, answering, torch
@@ -35,40 +34,6 @@ def only(findings: list[Finding], id: str, outcome: Outcome) -> dict[str, Any]:
     """The facts of the one finding."""
     assert [(finding.id, finding.outcome) for finding in findings] == [(id, outcome)]
     return dict(findings[0].facts)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "id"),
-    [
-        ("HIP_PATH", r"C:\Program Files\AMD\ROCm\6.4", "versions.variable_sdk"),
-        ("CUDA_VISIBLE_DEVICES", "0", "versions.variable_hides"),
-        ("MIOPEN_FIND_ENFORCE", "3", "versions.variable_search"),
-        ("PYTORCH_HIP_ALLOC_CONF", "expandable_segments:True", "versions.variable_allocator"),
-        ("PYTHONPATH", r"C:\other", "versions.variable_python"),
-        ("KMP_DUPLICATE_LIB_OK", "TRUE", "versions.variable_openmp"),
-        ("HSA_OVERRIDE_GFX_VERSION", "11.0.0", "versions.variable_override"),
-    ],
-)
-def test_a_variable_that_disturbs(bench: Bench, name: str, value: str, id: str) -> None:
-    found = rocm_findings(bench, {"type": "variables", "values": {name: value, "OMP_NUM_THREADS": "4"}})
-    facts = only(found, id, Outcome.WARNING)
-    assert (facts["variable"], facts["value"]) == (name, value)
-    assert "value" in found[0].private
-
-
-def test_a_linux_switch_has_no_effect_on_windows() -> None:
-    override = [variable for variable in load_rules().variables if variable.name == "HSA_OVERRIDE_GFX_VERSION"]
-    on_windows = [variable.finding for variable in override if variable.counts("11.0.0", "Windows", "hip")]
-    on_linux = [variable.finding for variable in override if variable.counts("11.0.0", "Linux", "hip")]
-    assert (on_windows, on_linux) == (["no_effect"], ["override"])
-    assert not any(variable.counts("11.0.0", "Linux", "cuda") for variable in override)
-
-
-def test_an_address_with_a_password_is_listed_without_it(bench: Bench) -> None:
-    values = {"UV_INDEX": "https://me:secret@host/simple", "HIP_VISIBLE_DEVICES": "1"}
-    assert rocm_findings(bench, {"type": "variables", "values": values}) == []
-    assert "secret" not in bench.journal.path.read_text(encoding="utf-8")
-    assert "HIP_VISIBLE_DEVICES=1" in bench.journal.path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -134,7 +99,7 @@ def test_a_copy_found_first_is_a_warning(bench: Bench, tmp_path: Path, monkeypat
     monkeypatch.setenv("PYTHONPATH", str(copy.parent))
     stage = bench.run(VersionsStage).stage("versions")
     found = {finding.id: finding for finding in stage.findings if finding.outcome is not Outcome.PASSED}
-    assert set(found) == {"versions.path_shadows", "versions.variable_python"}
+    assert set(found) == {"versions.path_shadows"}
     assert found["versions.path_shadows"].facts["places"] == [f"{copy.parent}: numpy"]
 
 

@@ -1,6 +1,6 @@
 """Stand-alone: the target interpreter says what it is and what it holds. Standard library and torch only.
 
-Run as `<target python> -I versions.py <JSON>` with `{"packages": [...], "shadow": [...], "variables": [...],
+Run as `<target python> -I versions.py <JSON>` with `{"packages": [...], "shadow": [...],
 "modules": [...]}`. Prints JSON Lines: each step that could kill the process is announced before (`before`) and
 confirmed after, so that a crash names it.
 """
@@ -8,7 +8,6 @@ confirmed after, so that a crash names it.
 import importlib
 import importlib.metadata
 import json
-import os
 import platform
 import struct
 import sys
@@ -117,7 +116,6 @@ def main() -> None:
     say_interpreter()
     say("packages", versions={name: package_version(name) for name in request["packages"]})
     say("paths", **paths.describe_paths(request["shadow"]))
-    say("variables", values={name: os.environ[name] for name in request["variables"] if os.environ.get(name)})
     torch = import_torch(libraries)
     if torch is None:
         return

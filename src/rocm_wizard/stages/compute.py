@@ -26,7 +26,7 @@ class ComputeStage:
     def run(self, context: StageContext) -> None:
         """See `Stage.run`."""
         options, kind = self._session.options, self._session.chosen.device_kind
-        level, asked = getattr(options, "level", "standard"), getattr(options, "graphs", False)
+        level, asked = options.level, options.graphs
         children = self._plan.children(level, kind, asked)
         total = sum(len(operations) for _, operations in children)
         facts: dict[str, Any] = {}

@@ -29,6 +29,7 @@ class Options:
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
     yes: bool = False
     level: str = "standard"
+    graphs: bool = False
     audio: Path | None = None
     transcript: str | None = None
     asr_language: str | None = None

@@ -52,9 +52,6 @@ class VersionsStage:
                 packages.report_pins(context, profile, self._rules.pins, versions)
         elif kind == "paths":
             environment.report_paths(context, message)
-        elif kind == "variables":
-            values = message.get("values") or {}
-            environment.report_variables(context, profile, session.machine.system, self._rules.variables, values)
         elif kind == "torch":
             packages.report_torch(context, profile, message, self._prefix)
         elif kind == "import_error":
@@ -82,6 +79,5 @@ def _request(session: Session, rules: VersionRules) -> dict[str, Any]:
     return {
         "packages": sorted({*profile.packages, *profile.absent, *pinned}),
         "shadow": _SHADOWED,
-        "variables": sorted({variable.name for variable in rules.variables}),
         "modules": modules,
     }

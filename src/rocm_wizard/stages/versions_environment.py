@@ -1,4 +1,4 @@
-"""Judges what surrounds the packages: search path, variables, numpy, other imports, the loaded HIP runtime."""
+"""Judges what surrounds the packages: search path, numpy, other imports, the loaded HIP runtime."""
 
 from pathlib import PurePath, PureWindowsPath
 from typing import Any
@@ -7,18 +7,6 @@ from rocm_wizard.machine.profiles import Profile
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
 from rocm_wizard.stages.versions_import import import_failure
-from rocm_wizard.stages.versions_rules import Variable
-
-_MEANINGS = {
-    "no_effect": "versions.variable_no_effect",
-    "override": "versions.variable_override",
-    "sdk": "versions.variable_sdk",
-    "hides": "versions.variable_hides",
-    "search": "versions.variable_search",
-    "allocator": "versions.variable_allocator",
-    "python": "versions.variable_python",
-    "openmp": "versions.variable_openmp",
-}
 
 
 def report_paths(context: StageContext, message: dict[str, Any]) -> None:
@@ -33,25 +21,6 @@ def report_paths(context: StageContext, message: dict[str, Any]) -> None:
             context.finding("versions.system_site", Outcome.WARNING, private, **lists)
         else:
             context.finding("versions.paths", Outcome.PASSED, private, outside_count=len(lists["outside"]), **lists)
-
-
-def report_variables(
-    context: StageContext, profile: Profile, system: str, known: tuple[Variable, ...], values: dict[str, Any]
-) -> None:
-    """Variables that the sidecars would inherit: those that disturb, each by itself; the rest as a list."""
-    listed: list[str] = []
-    with context.check("variables"):
-        for variable in known:
-            value = values.get(variable.name)
-            if not isinstance(value, str):
-                continue
-            if variable.finding and variable.counts(value, system, profile.device_kind):
-                id = _MEANINGS[variable.finding]
-                context.finding(id, Outcome.WARNING, ["value"], variable=variable.name, value=value, system=system)
-            elif variable.finding is None:
-                listed.append(f"{variable.name}={value}" if variable.shown else variable.name)
-        id = "versions.variables" if listed else "versions.no_variables"
-        context.finding(id, Outcome.PASSED, ["listed"], listed=listed)
 
 
 def report_numpy(context: StageContext, profile: Profile, message: dict[str, Any]) -> None:

@@ -9,24 +9,6 @@ from rocm_wizard.assets import asset
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
-    """An environment variable and what it means when it is set; `finding` None: it is only listed."""
-
-    name: str
-    finding: str | None = None
-    systems: tuple[str, ...] | None = None
-    device_kinds: tuple[str, ...] | None = None
-    contains: str = ""
-    shown: bool = True
-
-    def counts(self, value: str, system: str, device_kind: str) -> bool:
-        """Whether a set value is worth a finding on this system for this kind of device."""
-        fits_system = self.systems is None or system in self.systems
-        fits_device = self.device_kinds is None or device_kind in self.device_kinds
-        return self.finding is not None and fits_system and fits_device and self.contains in value
-
-
-@dataclass(frozen=True, slots=True)
 class Module:
     """A package that is imported after torch."""
 
@@ -48,7 +30,6 @@ class Pin:
 class VersionRules:
     """The file."""
 
-    variables: tuple[Variable, ...]
     modules: tuple[Module, ...]
     pins: tuple[Pin, ...]
 
@@ -69,7 +50,6 @@ def load_rules(path: Path | None = None) -> VersionRules:
         ]
 
     return VersionRules(
-        tuple(Variable(**row) for row in rows("variable")),
         tuple(Module(**row) for row in rows("module")),
         tuple(Pin(**row) for row in rows("pin")),
     )

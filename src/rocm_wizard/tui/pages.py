@@ -134,10 +134,7 @@ def result_page(words: Words, run: RunState, moment: Moment, ending: Ending, wid
     if moment.code is not None:
         lines += heading(words.ui("word_report"))
         lines += _paths(words, ending.reports, width)
-    lines += [
-        *heading(words.ui("word_not_proved")),
-        *paragraph(words.catalogue.format("proves_not", "text"), width, "$soft"),
-    ]
+    lines += [Content(""), *paragraph(words.catalogue.format("proves_not", "text"), width, "$soft")]
     return stack(lines)
 
 
@@ -155,4 +152,5 @@ def _outcome_line(words: Words, stage: StageState, width: int) -> Line:
 def _paths(words: Words, reports: Sequence[Path], width: int) -> list[Line]:
     if not reports:
         return paragraph(words.ui("no_reports"), width, "$muted")
-    return [line for path in reports for line in paragraph(str(path), width, indent=2)]
+    names = ", ".join(path.name for path in reports)
+    return [*paragraph(names, width, indent=2), *paragraph(str(reports[0].parent), width, "$soft", indent=2)]
