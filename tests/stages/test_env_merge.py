@@ -91,6 +91,8 @@ def test_a_person_decides_conflict_and_consent(bench: Bench, checkout: Path) -> 
 
     def person(question: Question, cancel: CancelToken) -> Answer:
         del cancel
+        if question.id == "env.model_file":
+            return Answer("leave_out", "person")
         asked.append(question.id)
         return Answer({"env.conflict": "wanted", "env.apply": "apply"}[question.id], "person")
 
@@ -104,7 +106,8 @@ def test_a_person_decides_conflict_and_consent(bench: Bench, checkout: Path) -> 
 def test_no_leaves_the_file_alone(bench: Bench, checkout: Path) -> None:
     def refuses(question: Question, cancel: CancelToken) -> Answer:
         del cancel
-        return Answer("current" if question.id == "env.conflict" else "decline", "person")
+        answers = {"env.conflict": "current", "env.model_file": "leave_out"}
+        return Answer(answers.get(question.id, "decline"), "person")
 
     pipeline = Pipeline([EnvMergeStage(bench.session)], bench.journal, ask=refuses)
     pipeline.start("test", {}, {}, "en")
@@ -201,6 +204,36 @@ def test_model_files_are_offered_checked_and_merged(bench: Bench, models: Path) 
         "env.path_too_short": "short.wav",
     }
     assert findings(state, "env.placeholders_left_out") == []
+
+
+def test_a_typed_path_is_checked_and_counted_from_the_checkout(bench: Bench, models: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "elsewhere 别处"
+    outside.mkdir()
+    (outside / "mine.ckpt").write_bytes(b"weights")
+    (outside / "hollow.ckpt").write_bytes(b"")
+    inside = models / "assets/models/gpt-sovits/weights/sovits/v3/s.pth"
+    replies = {
+        "TTS_GPT_MODEL_PATH": [str(outside / "hollow.ckpt"), "nowhere.ckpt", str(outside / "mine.ckpt")],
+        "TTS_SOVITS_MODEL_PATH": [f'"{inside}"'],
+        "TTS_REF_AUDIO_JA": ["assets/audio/reference/amy.wav"],
+        None: ["x" * 301, "これは試験です。"],
+    }
+
+    def person(question: Question, cancel: CancelToken) -> Answer:
+        del cancel
+        if question.id in ("env.apply", "env.conflict"):
+            return Answer({"env.apply": "apply", "env.conflict": "current"}[question.id], "person")
+        return Answer(replies[question.facts.get("key")].pop(0), "person")
+
+    pipeline = Pipeline([EnvMergeStage(bench.session)], bench.journal, ask=person)
+    pipeline.start("test", {}, {}, "en")
+    state = pipeline.run()
+    values = dotenv_values(models / ".env")
+    assert values["TTS_GPT_MODEL_PATH"] == (outside / "mine.ckpt").as_posix()
+    assert values["TTS_SOVITS_MODEL_PATH"] == "assets/models/gpt-sovits/weights/sovits/v3/s.pth"
+    assert values["TTS_REF_TEXT_JA"] == "これは試験です。"
+    found = ids(state)
+    assert "env.path_missing" in found and "env.path_empty" in found and "env.sentence_unfit" in found
 
 
 def test_unattended_no_file_is_guessed(bench: Bench, models: Path) -> None:

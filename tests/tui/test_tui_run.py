@@ -3,10 +3,11 @@
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.widgets import OptionList
+from textual.widgets import Input, OptionList
 
 from rocm_wizard.qualification import events as ev
 from rocm_wizard.qualification.exit_codes import ExitCode
@@ -295,6 +296,26 @@ async def test_what_would_lose_something_has_to_be_typed_in_full(make_wizard: Ma
         await pilot.press(*"local-cu124", "enter")
         await until(pilot, lambda: bool(answers))
     assert (answers[0].option, answers[0].answered_by) == ("local-cu124", "person")
+
+
+async def test_a_path_is_completed_while_it_is_typed(make_wizard: Make, tmp_path: Path) -> None:
+    (tmp_path / "Models").mkdir()
+    (tmp_path / "Models" / "amy voice 声.ckpt").touch()
+    answers: list[Any] = []
+    facts = {"key": "TTS_GPT_MODEL_PATH", "folder": "x", "more": 0, "root": str(tmp_path)}
+    question = Question("env.model_file", ("leave_out",), "leave_out", facts, free="path")
+    wizard = make_wizard(asks("profile", question, answers))
+    async with wizard.app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, wizard.ready)
+        await until(pilot, lambda: isinstance(wizard.app.screen, QuestionDialog))
+        line = wizard.app.screen.query_one(Input)
+        await pilot.press("tab", *"Mod")
+        await until(pilot, lambda: line._suggestion == "Models/")
+        await pilot.press("right", "a")
+        await until(pilot, lambda: line._suggestion.endswith(".ckpt"))
+        await pilot.press("right", "enter")
+        await until(pilot, lambda: bool(answers))
+    assert answers[0].option == "Models/amy voice 声.ckpt"
 
 
 async def test_a_report_that_cannot_be_written_is_said_and_counts(make_wizard: Make) -> None:

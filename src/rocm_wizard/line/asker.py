@@ -28,6 +28,8 @@ class LineAsker:
         for number, option in enumerate(numbered(question), start=1):
             mark = " *" if option == question.default else ""
             self._write(f"  {number}. {self._catalogue.option(question.id, option)}{mark}")
+        if question.free is not None:
+            self._write(self._catalogue.format("line", f"type_{question.free}"))
         self._start_reader()
         deadline = None if question.timeout is None else time.monotonic() + question.timeout
         while not cancel.cancelled and (deadline is None or time.monotonic() < deadline):
@@ -65,4 +67,6 @@ def _choice(line: str, question: Question) -> str | None:
     options = numbered(question)
     if line.isdecimal() and 1 <= int(line) <= len(options):
         return options[int(line) - 1]
-    return line if line in question.options else None
+    if line in question.options:
+        return line
+    return line if line and question.free is not None else None

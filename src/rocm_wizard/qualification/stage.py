@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from rocm_wizard.qualification import events as ev
 from rocm_wizard.qualification.finding import Fact, Finding, as_fact
@@ -42,7 +42,8 @@ class Question:
     """One question to the person: an id (catalogue key), the option ids, and what silence means.
 
     `typed` names an option that loses something: it is taken only when the person types its name in full, and no face
-    gives it a number or a key.
+    gives it a number or a key. `free` lets the person type a text of their own, which then is the answer: `text`, or
+    `path`, counted from the folder in the fact `root`.
     """
 
     id: str
@@ -51,6 +52,7 @@ class Question:
     facts: dict[str, Fact] = field(default_factory=dict[str, Fact])
     timeout: float | None = None
     typed: str | None = None
+    free: Literal["text", "path"] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """A stage's question as a dialog; for the `.env` step with the comparison that the answer is about."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -12,6 +13,7 @@ from rocm_wizard.qualification.events import PlanShown
 from rocm_wizard.qualification.state import RunState
 from rocm_wizard.tui.asker import PendingQuestion
 from rocm_wizard.tui.dialogs import Dialog
+from rocm_wizard.tui.paths import PathSuggester
 from rocm_wizard.tui.text import Line, fit, paragraph, stack
 from rocm_wizard.tui.words import Words
 
@@ -84,6 +86,8 @@ class QuestionDialog(Dialog):
             parts.append(words.ui("question_scroll"))
         if question.typed is not None:
             parts.append(words.ui("question_typed", typed=question.typed))
+        if question.free is not None:
+            parts.append(words.ui(f"question_free_{question.free}"))
         lines = [" ".join([*parts, words.ui("question_escape")])]
         if (seconds := self.pending.seconds_left) is not None:
             default = words.catalogue.option(question.id, question.default)
@@ -91,15 +95,19 @@ class QuestionDialog(Dialog):
         return "\n".join(lines)
 
     def extra(self) -> ComposeResult:
-        """See `Dialog.extra`: a line to type in, where an option has to be typed out."""
-        if self.pending.question.typed is not None:
+        """See `Dialog.extra`: a line to type in, for an option that has to be typed out or an answer of one's own."""
+        question = self.pending.question
+        if question.free == "path":
+            yield Input(id="typed", compact=True, suggester=PathSuggester(Path(str(question.facts.get("root", ".")))))
+        elif question.free or question.typed:
             yield Input(id="typed", compact=True)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Only the whole name counts; anything else changes nothing."""
+        """A text of one's own where that is allowed; else only the whole name counts and the rest changes nothing."""
         event.stop()
-        if event.value == self.pending.question.typed:
-            self.choose(event.value)
+        value, question = event.value.strip(), self.pending.question
+        if value and (question.free is not None or value == question.typed):
+            self.choose(value)
         else:
             event.input.clear()
 
