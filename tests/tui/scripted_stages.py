@@ -119,7 +119,7 @@ class Wizard:
 
     def ready(self) -> bool:
         """Whether the run is on the screen: the first frame holds only the product's name."""
-        return self.app._opened and self.app._screen._composed
+        return self.app.control is not None and self.app.control.screen._composed
 
     def shown(self, selector: str) -> str:
         """The plain text of a widget, rows below each other."""
@@ -139,7 +139,12 @@ class Wizard:
     def result_shown(self) -> bool:
         """Whether the run is over and its result is on the screen."""
         on_top = isinstance(self.app.screen, RunScreen)
-        return on_top and self.app._drive.ended and "\nReport\n" in self.shown("#page")
+        return (
+            on_top
+            and self.app.control is not None
+            and self.app.control.drive.ended
+            and "\nReport\n" in self.shown("#page")
+        )
 
     def selector_of_focus(self) -> str | None:
         """The id of the widget that has the keys."""

@@ -109,7 +109,7 @@ async def test_screen_follows_until_the_person_chooses(make_wizard: Make) -> Non
         await pilot.press("up")
         await until(pilot, lambda: wizard.shown("#title") == "Profile")
         go.set()
-        await until(pilot, lambda: wizard.app.run_state.stage("compute").running)
+        await until(pilot, lambda: wizard.pipeline.state.stage("compute").running)
         assert wizard.shown("#title") == "Profile"
         await pilot.press("f")
         await until(pilot, lambda: wizard.shown("#title") == "Compute")
@@ -204,12 +204,12 @@ async def test_escape_asks_before_it_cancels(make_wizard: Make) -> None:
     wizard = make_wizard(waits("profile"))
     async with wizard.app.run_test(size=(80, 24)) as pilot:
         await until(pilot, wizard.ready)
-        await until(pilot, lambda: wizard.app.run_state.current is not None)
+        await until(pilot, lambda: wizard.pipeline.state.current is not None)
         await pilot.press("escape")
         await until(pilot, lambda: confirming(wizard))
         await pilot.press("enter")
         await until(pilot, lambda: not confirming(wizard))
-        assert wizard.app.run_state.current is not None
+        assert wizard.pipeline.state.current is not None
         await pilot.press("escape")
         await until(pilot, lambda: confirming(wizard))
         await pilot.press("2")
@@ -235,7 +235,7 @@ async def test_leaving_while_running_stops_the_thread_and_counts_as_interrupted(
     wizard = make_wizard(waits("profile"))
     async with wizard.app.run_test(size=(80, 24)) as pilot:
         await until(pilot, wizard.ready)
-        await until(pilot, lambda: wizard.app.run_state.current is not None)
+        await until(pilot, lambda: wizard.pipeline.state.current is not None)
         await pilot.press("q")
         await until(pilot, lambda: confirming(wizard))
         await pilot.press("2")
@@ -257,7 +257,7 @@ async def test_leaving_in_spite_of_a_step_that_will_not_stop(
     monkeypatch.setattr("rocm_wizard.tui.drive.Drive.wait.__defaults__", (0.2,), raising=True)
     async with wizard.app.run_test(size=(80, 24)) as pilot:
         await until(pilot, wizard.ready)
-        await until(pilot, lambda: wizard.app.run_state.current is not None)
+        await until(pilot, lambda: wizard.pipeline.state.current is not None)
         await pilot.press("q", "2")
         await until(pilot, lambda: wizard.app.return_value is not None)
     assert wizard.app.return_value == int(ExitCode.INTERRUPTED)

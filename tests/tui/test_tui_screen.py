@@ -118,7 +118,7 @@ async def test_ascii_only_means_ascii_only(make_wizard: Make) -> None:
     )
     async with wizard.app.run_test(size=(120, 40), notifications=True) as pilot:
         await until(pilot, wizard.ready)
-        await until(pilot, lambda: wizard.app.run_state.stage("compute").running)
+        await until(pilot, lambda: wizard.pipeline.state.stage("compute").running)
         await pilot.press("x")
         await until(pilot, lambda: "== compute" in wizard.screen_text())
         seen = [wizard.screen_text()]
@@ -225,7 +225,7 @@ async def test_flood_keeps_the_ring_bounded_and_the_keys_alive(make_wizard: Make
         await until(pilot, wizard.ready)
         await pilot.press("x")
         log = wizard.app.screen.query_one(LogPane)
-        await until(pilot, lambda: wizard.app.run_state.log_lines > 20_000)
+        await until(pilot, lambda: wizard.pipeline.state.log_lines > 20_000)
         assert log.line_count <= 2000
         await pilot.press("x", "question_mark")
         await until(pilot, lambda: isinstance(wizard.app.screen, HelpDialog))

@@ -9,6 +9,7 @@ from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.report.catalogue import Catalogue
 from rocm_wizard.report.explain import issue_lines, issue_record
 from rocm_wizard.report.known_issues import best_issue, learn
+from rocm_wizard.report.widths import pad
 
 _WORD_WIDTH = 16
 
@@ -52,7 +53,9 @@ class LinePrinter:
         word = catalogue.outcome(finding.outcome)
         shown = word if finding.outcome is Outcome.PASSED else word.upper()
         time = "" if event.seconds is None else f" ({event.seconds:.2f} s)"
-        self._say(f"  {shown:<{_WORD_WIDTH}} {catalogue.check_title(event.check)}: {catalogue.sentence(finding)}{time}")
+        self._say(
+            f"  {pad(shown, _WORD_WIDTH)} {catalogue.check_title(event.check)}: {catalogue.sentence(finding)}{time}"
+        )
         if finding.outcome is Outcome.PASSED:
             return
         indent = " " * (_WORD_WIDTH + 3)

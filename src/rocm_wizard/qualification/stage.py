@@ -84,17 +84,20 @@ class StageContext:
         self.outcomes: list[Outcome] = []
         self._emit = emit
         self._ask = ask
-        self._check: tuple[str, float] | None = None
+        self._check: tuple[str, Callable[[], float | None]] | None = None
 
     def emit(self, event: ev.Event) -> None:
         """Puts an event into the journal."""
         self._emit(event)
 
     @contextmanager
-    def check(self, name: str) -> Iterator[None]:
-        """Times one check; findings reported inside belong to it."""
-        outer = self._check
-        self._check = (name, time.monotonic())
+    def check(self, name: str, *, took: float | None = None) -> Iterator[None]:
+        """Times one check; findings reported inside belong to it.
+
+        `took`: seconds that a child measured itself, where its work was over before it was reported.
+        """
+        outer, started = self._check, time.monotonic()
+        self._check = (name, lambda: time.monotonic() - started if took is None else took)
         self._emit(ev.CheckStarted(self.stage, name))
         try:
             yield
@@ -104,10 +107,9 @@ class StageContext:
     def finding(self, id: str, outcome: Outcome, private: Sequence[str] = (), /, **facts: Any) -> Finding:
         """Reports a finding of the running check (or one without a check, under its own id)."""
         finding = Finding(id, outcome, {name: as_fact(value) for name, value in facts.items()}, frozenset(private))
-        name, started = self._check if self._check is not None else (id, None)
-        seconds = None if started is None else time.monotonic() - started
+        name, seconds = self._check if self._check is not None else (id, lambda: None)
         self.outcomes.append(outcome)
-        self._emit(ev.FindingReported(self.stage, name, finding, seconds))
+        self._emit(ev.FindingReported(self.stage, name, finding, seconds()))
         return finding
 
     def measure(self, id: str, value: float, unit: str, sample: int = 1, phase: ev.Phase = None) -> None:

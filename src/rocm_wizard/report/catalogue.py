@@ -80,7 +80,15 @@ class Catalogue:
         entry = self._look_up("finding", finding.id, part)
         if isinstance(entry, dict):
             entry = entry.get(str(finding.outcome))
-        return self._formatter.vformat(entry, (), finding.facts) if isinstance(entry, str) else None
+        if not isinstance(entry, str):
+            return None
+        return self._formatter.vformat(entry, (), self._spoken(finding.facts))
+
+    def _spoken(self, facts: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The facts as sentences use them: a step under its check's title, a unit under its own name."""
+        named = {"step": self.check_title, "unit": self.unit}
+        said = {name: say(str(facts[name])) for name, say in named.items() if isinstance(facts.get(name), str)}
+        return {**facts, **said}
 
     def sentence(self, finding: Finding) -> str:
         """What the finding says, in one sentence; an id the catalogue lacks still says id, outcome and facts."""

@@ -56,7 +56,8 @@ def report_operation(
         id = "compute.cpu_fallback"
     else:
         outcome = Outcome.PASSED
-    with context.check(operation.id):
+    times = [seconds for phase in ("cold", "warm") if (seconds := number(shown[phase])) is not None]
+    with context.check(operation.id, took=sum(times)):
         context.finding(id, outcome, device=device, **shown)
     for phase in ("cold", "warm"):
         seconds = number(shown[phase])

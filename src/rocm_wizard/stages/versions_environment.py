@@ -13,7 +13,7 @@ def report_paths(context: StageContext, message: dict[str, Any]) -> None:
     """What could be found before the environment's own packages."""
     lists = {name: _texts(message.get(name)) for name in ("outside", "shadowing", "user_site", "pth")}
     private = ["outside", "shadowing", "user_site"]
-    with context.check("paths"):
+    with context.check("search_path"):
         if lists["shadowing"] or lists["user_site"]:
             places = [*lists["shadowing"], *lists["user_site"]]
             context.finding("versions.path_shadows", Outcome.WARNING, [*private, "places"], places=places, **lists)

@@ -76,7 +76,8 @@ def report_pins(context: StageContext, profile: Profile, pins: tuple[Pin, ...], 
 
 def report_torch(context: StageContext, profile: Profile, message: dict[str, Any], prefix: str) -> None:
     """The build that was really loaded, and where from."""
-    with context.check("torch_build"):
+    took = message.get("seconds")
+    with context.check("torch_build", took=took if isinstance(took, float) else None):
         build = {"version": message.get("version"), "hip": message.get("hip"), "cuda": message.get("cuda")}
         right = _fits(profile.hip, build["hip"]) and _fits(profile.cuda, build["cuda"])
         base, _, tag = str(build["version"]).partition("+")

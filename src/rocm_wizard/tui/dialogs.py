@@ -12,6 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from rocm_wizard.report.widths import cells
 from rocm_wizard.tui.text import Paper, named_values, paragraph, stack, use_plain_scrollbars
 from rocm_wizard.tui.words import Words
 
@@ -70,7 +71,7 @@ class Dialog(ModalScreen[str]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "close", show=False),
-        Binding("q", "app.leave", show=False),
+        Binding("q", "app.control('leave')", show=False),
         Binding("pageup", "scroll(-1)", show=False, priority=True),
         Binding("pagedown", "scroll(1)", show=False, priority=True),
     ]
@@ -209,7 +210,7 @@ class HelpDialog(Dialog):
         first = "Up Down" if words.ascii_only else KEYS_HELP[0][0]
         rows = [(first if number == 0 else key, words.ui(name)) for number, (key, name) in enumerate(KEYS_HELP)]
         lines = [*named_values(rows, width), Content(""), Content.styled(words.ui("help_states"), "bold $accent")]
-        cell = max(len(words.word(state)) for row in _STATES for state in row) + 4
+        cell = max(cells(words.word(state)) for row in _STATES for state in row) + 4
         for row in _STATES:
             parts = [
                 Content.assemble((words.glyph(state), f"bold {words.style(state)}"), f" {words.word(state)}")

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from textual.content import Content
 
 from rocm_wizard.qualification.state import RunState, StageState
-from rocm_wizard.tui.text import Paper, cells, fit, spread, stack
+from rocm_wizard.report.widths import cells
+from rocm_wizard.tui.text import Paper, fit, spread, stack
 from rocm_wizard.tui.words import Words, fact_of, first_bad_finding, first_bad_stage, stage_state
 
 
@@ -60,7 +61,7 @@ def device_name(run: RunState) -> str | None:
     """What the compute child says that the device is called."""
     for stage in run.stages:
         for finding in stage.findings:
-            name = finding.facts.get("name")
+            name = finding.facts.get("device_name")
             if finding.id.startswith("compute.device") and isinstance(name, str):
                 return name
     return None

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from textual.content import Content
 from textual.style import Style
 
+from rocm_wizard.report.widths import cells
 from rocm_wizard.tui.text import Paper
 from rocm_wizard.tui.words import Words
 
@@ -25,7 +26,7 @@ class KeyLine(Paper):
     @staticmethod
     def _line(words: Words, keys: Sequence[Key], width: int) -> Content:
         def needed(some: Sequence[Key]) -> int:
-            return sum(len(key) + 1 + len(words.ui(name)) + _GAP for key, name, _, _ in some) - _GAP
+            return sum(cells(key) + 1 + cells(words.ui(name)) + _GAP for key, name, _, _ in some) - _GAP
 
         shown = list(keys)
         while needed(shown) > width and any(not active for *_, active in shown):

@@ -4,8 +4,8 @@ from textual.selection import Selection
 from textual.widgets import Log
 
 from rocm_wizard.qualification.clean import clean_line
+from rocm_wizard.report.widths import cells
 from rocm_wizard.tui.feed import LOG_LINES_KEPT, LogRing
-from rocm_wizard.tui.text import cells
 
 _WIDEST = 500
 

@@ -11,6 +11,7 @@ from textual.widgets import Input
 
 from rocm_wizard.qualification.events import PlanShown
 from rocm_wizard.qualification.state import RunState
+from rocm_wizard.report.widths import pad
 from rocm_wizard.tui.asker import PendingQuestion
 from rocm_wizard.tui.dialogs import Dialog
 from rocm_wizard.tui.paths import PathSuggester
@@ -25,7 +26,7 @@ def compare_lines(words: Words, rows: Sequence[Sequence[str]], width: int) -> li
     """Rows of (before, after, kind) side by side: `+` added, `-` removed, `~` changed, so that no colour is needed."""
     half = (width - 5) // 2
     line_sign = "|" if words.ascii_only else "│"
-    head = Content.styled(words.ui("word_before").ljust(half), "bold $muted")
+    head = Content.styled(pad(words.ui("word_before"), half), "bold $muted")
     lines = [Content.assemble("  ", head, f" {line_sign} ", (words.ui("word_after"), "bold $muted"))]
     for before, after, *_ in rows:
         sign, style = _change(before, after)
@@ -51,7 +52,7 @@ def _change(before: str, after: str) -> tuple[str, str]:
 class QuestionDialog(Dialog):
     """Settles a pending question; goes away when it is settled otherwise. Escape offers to stop the step that asks."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "app.ask_cancel", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "app.control('ask_cancel')", show=False)]
 
     def __init__(self, words: Words, pending: PendingQuestion, run: RunState) -> None:
         question, catalogue = pending.question, words.catalogue

@@ -218,12 +218,12 @@ class RunScreen(Screen[None]):
         can_copy = action is not None and self.words.catalogue.action(action) is not None
         keys = [
             ("f", "key_follow", "screen.follow", not self.following),
-            ("r", "key_retry", "app.retry", not running and self.retry_target is not None),
-            ("c", "key_copy", "app.copy", can_copy),
+            ("r", "key_retry", "app.control('retry')", not running and self.retry_target is not None),
+            ("c", "key_copy", "app.control('copy')", can_copy),
             ("x", "key_log", "screen.log", True),
-            ("k", "key_cancel", "app.cancel", self._run.current is not None),
-            ("?", "key_help", "app.help", True),
-            ("q", "key_quit", "app.leave", True),
+            ("k", "key_cancel", "app.control('cancel')", self._run.current is not None),
+            ("?", "key_help", "app.control('help')", True),
+            ("q", "key_quit", "app.control('leave')", True),
         ]
         if not self.has_class("-wide"):
             keys.insert(4, ("m", "key_numbers", "screen.numbers", True))

@@ -6,6 +6,7 @@ from textual.content import Content
 
 from rocm_wizard.qualification.events import AudioBlockReceived, MeasurementTaken, TextRecognised
 from rocm_wizard.qualification.state import RunState, StageState
+from rocm_wizard.report.widths import cells, pad
 from rocm_wizard.tui import bars
 from rocm_wizard.tui.text import Line, Paper, fit, named_values, paragraph, spread, stack
 from rocm_wizard.tui.words import Words
@@ -47,10 +48,10 @@ def measurement_lines(words: Words, stage: StageState, width: int) -> list[Line]
             continue
         lines.append(Content(fit(name, width)))
         full = max(value for _, value, _ in rows)
-        column = max(len(label) for label, _, _ in rows)
+        column = max(cells(label) for label, _, _ in rows)
         for label, value, unit in rows:
             drawn = bars.bar(value, full, max(4, width - column - 13), ascii_only=words.ascii_only)
-            left = Content.assemble((f"  {label.ljust(column)} ", "$muted"), (drawn, "$accent on $panel"))
+            left = Content.assemble((f"  {pad(label, column)} ", "$muted"), (drawn, "$accent on $panel"))
             lines.append(spread(left, Content(words.quantity(value, unit)), width))
     return lines
 

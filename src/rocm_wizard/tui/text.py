@@ -10,6 +10,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from rocm_wizard.qualification.clean import clean_line
+from rocm_wizard.report.widths import cells, wrap
 
 type Line = Content
 
@@ -25,7 +26,7 @@ def paragraph(text: str, width: int, style: str | Style = "", *, indent: int = 0
     if not text:
         return lines
     for piece in plain(text).split("\n"):
-        lines += Content.styled(piece, style).wrap(max(8, width - indent)) if piece else [Content("")]
+        lines += [Content.styled(line, style) for line in wrap(piece, max(8, width - indent))]
     head = Content(first.ljust(indent))
     return [(head if number == 0 else Content(" " * indent)) + line.rstrip() for number, line in enumerate(lines)]
 
@@ -34,11 +35,6 @@ def fit(text: str, width: int) -> str:
     """One line, cut to `width` cells with an ellipsis."""
     line = Content(clean_line(text))
     return line.plain if line.cell_length <= width else line.truncate(max(1, width), ellipsis=True).plain.rstrip()
-
-
-def cells(text: str) -> int:
-    """Width on the screen."""
-    return Content(text).cell_length
 
 
 def spread(left: Content, right: Content, width: int) -> Content:

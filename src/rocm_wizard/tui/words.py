@@ -88,9 +88,11 @@ def first_bad_stage(run: RunState) -> StageState | None:
 def worst_check(stage: StageState) -> int | None:
     """Index of the check whose finding gave the step its outcome; None while there is no finding."""
     done = [(index, check.finding) for index, check in enumerate(stage.checks) if check.finding is not None]
-    for index, finding in done:
-        if finding.outcome is stage.outcome and stage.outcome is not Outcome.PASSED:
-            return index
+    # A warning may rest on something skipped alone.
+    for wanted in (stage.outcome, Outcome.SKIPPED):
+        for index, finding in done:
+            if finding.outcome is wanted and wanted is not Outcome.PASSED:
+                return index
     return done[-1][0] if done else None
 
 
