@@ -318,6 +318,16 @@ async def test_a_path_is_completed_while_it_is_typed(make_wizard: Make, tmp_path
     assert answers[0].option == "Models/amy voice 声.ckpt"
 
 
+async def test_the_rail_counts_the_steps_that_have_ended(make_wizard: Make) -> None:
+    go = threading.Event()
+    wizard = make_wizard(passes("profile"), holds("versions", go))
+    async with wizard.app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, wizard.ready)
+        await until(pilot, lambda: "1 of 2 steps" in wizard.shown("#rail"))
+        go.set()
+        await until(pilot, lambda: wizard.result_shown())
+
+
 async def test_a_report_that_cannot_be_written_is_said_and_counts(make_wizard: Make) -> None:
     wizard = make_wizard(passes("profile"))
 

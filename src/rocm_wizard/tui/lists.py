@@ -80,7 +80,8 @@ class Rail(Rows):
             (stage.id, stage_state(stage), stage.seconds, stage.blocked_by, live if stage.running else None)
             for stage in run.stages
         ]
-        keys.append((moment.code, self.words.verdict(run, moment.code)))
+        done = sum(stage.outcome is not None for stage in run.stages)
+        keys.append((moment.code, done, self.words.verdict(run, moment.code)))
         rows: list[RowBuilder] = [self._builder(stage, moment.seconds) for stage in run.stages]
         rows.append(lambda width: self._result(run, moment, width))
         if self.size.height >= 3 * len(ids) + _SPARE:
