@@ -1,4 +1,8 @@
+import errno
 import hashlib
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -86,3 +90,19 @@ def test_hash_is_of_the_whole_file(folder: Path) -> None:
     data = bytes(range(256)) * 5000
     (folder / "big.bin").write_bytes(data)
     assert file_sha256(folder / "big.bin") == hashlib.sha256(data).hexdigest()
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="mounts a tiny file system")
+def test_a_full_disk_is_an_os_error_and_leaves_no_part(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(disk)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting is not allowed here")
+    try:
+        with pytest.raises(OSError) as caught:
+            write_wav(disk / "a.wav", np.zeros(100_000, np.float32), 24_000)
+        assert caught.value.errno == errno.ENOSPC
+        assert list(disk.iterdir()) == []
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)

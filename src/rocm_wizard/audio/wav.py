@@ -1,6 +1,7 @@
 """WAV files: written whole or not at all, never over another file."""
 
 import hashlib
+import io
 import os
 import tempfile
 from pathlib import Path
@@ -26,14 +27,17 @@ def write_wav(path: Path, samples: ArrayLike, rate: int, subtype: Subtype = "PCM
         raise ValueError("a mono WAV needs one dimension of finite samples")
     if path.exists():
         raise FileExistsError(f"{path} exists")
+    # libsndfile asserts where a disk refuses: it writes to memory, and the system's own error comes from our write.
+    whole = io.BytesIO()
+    try:
+        soundfile.write(whole, _quantise(wave) if subtype == "PCM_16" else wave, rate, subtype, format="WAV")
+    except soundfile.LibsndfileError as error:
+        raise OSError(f"{path} could not be written: {error}") from error
     handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=".tmp", dir=path.parent)
     temporary = Path(name)
     try:
-        with os.fdopen(handle, "w+b") as file:
-            try:
-                soundfile.write(file, _quantise(wave) if subtype == "PCM_16" else wave, rate, subtype, format="WAV")
-            except soundfile.LibsndfileError as error:
-                raise OSError(f"{path} could not be written: {error}") from error
+        with os.fdopen(handle, "wb") as file:
+            file.write(whole.getbuffer())
             file.flush()
             os.fsync(file.fileno())
         _publish(temporary, path)

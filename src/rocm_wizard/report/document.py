@@ -13,12 +13,16 @@ from rocm_wizard.report.redact import Mask
 from rocm_wizard.report.verdict import first_bad_finding, profile_id, verdict_sentence, verdict_word
 
 SCHEMA = "rocm-wizard/report@1"
+_PROBLEMS_TOLD = 10
 _ISSUES_SHOWN = 3
 
 
 def what_is_missing(state: RunState, problems: Iterable[Problem], catalogue: Catalogue) -> list[str]:
     """Sentences about what a journal does not tell, empty for a whole one."""
-    lines = [catalogue.format("missing", p.kind, line=p.line, detail=p.detail) for p in problems]
+    found = list(problems)
+    lines = [catalogue.format("missing", p.kind, line=p.line, detail=p.detail) for p in found[:_PROBLEMS_TOLD]]
+    if len(found) > _PROBLEMS_TOLD:
+        lines.append(catalogue.format("missing", "more", count=len(found) - _PROBLEMS_TOLD))
     if state.finished_exit_code is None and state.header is not None:
         open_stage = next((stage for stage in state.stages if stage.outcome is None), None)
         if open_stage is None:
