@@ -135,5 +135,11 @@ def start(run: Run) -> None:
         "checkout": str(session.target.checkout) if session.target.checkout else None,
         "profile": session.options.profile,
     }
-    machine, language = session.machine.fingerprint(), run.catalogue.language
-    run.pipeline.start(__version__, target, machine, language, level=session.options.level)
+    run.pipeline.start(
+        __version__,
+        target,
+        session.machine.fingerprint(),
+        run.catalogue.language,
+        level=session.options.level,
+        partial=len(run.pipeline.stages) < len(STAGES),
+    )

@@ -112,6 +112,9 @@ def talk(mode: str, orders: list[dict[str, Any]]) -> None:
     else:
         for order in orders if mode != "says_done" else []:
             say(type="before", step=order["id"])
+            if mode == "lacks_flash" and order["id"].startswith("sdpa_flash"):
+                say(type="unavailable", step=order["id"], reason="No viable backend")
+                continue
             vocoder(mode, order) if order["function"] == "vocoder" else operation(order["id"])
     say(type="done")
     if mode == "would_not_exit":

@@ -87,6 +87,16 @@ def test_embedded_models_are_said_in_the_first_sentence() -> None:
     assert verdict_sentence(run_state(own), Catalogue()) == "Qualified."
 
 
+def test_a_run_of_some_steps_never_sounds_like_a_whole_one() -> None:
+    events: list[ev.Event] = [
+        ev.RunStarted("1.0", ["profile", "compute"], {}, {}, partial=True),
+        *(ev.StageFinished(stage, Outcome.PASSED, 1.0) for stage in ("profile", "compute")),
+        ev.RunFinished(0, 2.0),
+    ]
+    state = reduce(Record(n, n / 10, "w", event) for n, event in enumerate(events, start=1))
+    assert verdict_sentence(state, Catalogue()) == "Qualified; only these steps were run: Profile, Compute."
+
+
 @pytest.mark.parametrize("provenance", ["demo", "replay"])
 def test_what_is_not_live_says_so_in_every_file(tmp_path: Path, provenance: ev.Provenance) -> None:
     for path in write_reports(run_state(provenance=provenance), Catalogue(), tmp_path, mask=MASK):

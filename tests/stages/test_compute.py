@@ -1,7 +1,6 @@
 """The compute step: right numbers here, and children that really crash, hang and lie."""
 
 import sys
-from dataclasses import dataclass, fields
 
 import pytest
 
@@ -14,27 +13,15 @@ from rocm_wizard.stages import probe
 from rocm_wizard.stages.asr_smoke import AsrSmokeStage
 from rocm_wizard.stages.compute import ComputeStage
 from rocm_wizard.stages.compute_plan import load_plan
-from rocm_wizard.stages.session import Options
 from tests.stages.bench import CHILDREN, Bench, bad
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 QUICK = ("fp32_product", "conv1d", "fft")
 
 
-@dataclass(frozen=True)
-class Levelled(Options):
-    """Options with the level that the compute step reads."""
-
-    level: str = "quick"
-    graphs: bool = False
-
-
 def at_level(bench: Bench, level: str = "quick", graphs: bool = False, **changes: object) -> None:
     """Sets level and options."""
-    bench.options(**changes)
-    old = bench.session.options
-    values = {field.name: getattr(old, field.name) for field in fields(old)} | {"level": level, "graphs": graphs}
-    bench.session.options = Levelled(**values)
+    bench.options(level=level, graphs=graphs, **changes)
 
 
 def run_bad(bench: Bench, mode: str, monkeypatch: pytest.MonkeyPatch, seconds: float = 20.0) -> RunState:
@@ -78,6 +65,18 @@ def test_right_numbers_on_this_cpu(bench: Bench) -> None:
     }
 
 
+def test_what_a_device_does_not_offer_is_skipped_and_never_passed(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BAD_PROBE", "lacks_flash")
+    bench.session.profile = bench.session.book.get("local-rocm")
+    at_level(bench, "standard", compute_probe=CHILDREN / "probe.py")
+    stage = bench.run(ComputeStage).stage("compute")
+    skipped = {str(f.facts["step"]): f.outcome for f in stage.findings if f.id == "compute.unavailable"}
+    assert skipped == {"sdpa_flash": Outcome.SKIPPED, "sdpa_flash_bf16": Outcome.SKIPPED}
+    assert stage.outcome is Outcome.WARNING, [(f.id, f.facts) for f in stage.findings if f.outcome is Outcome.FAILED]
+
+
 def test_the_standard_level_runs_every_operation_on_this_cpu(bench: Bench) -> None:
     at_level(bench, "standard")
     state = bench.run(ComputeStage)
@@ -85,10 +84,10 @@ def test_the_standard_level_runs_every_operation_on_this_cpu(bench: Bench) -> No
     stage = state.stage("compute")
     assert stage.outcome is Outcome.PASSED
     ids = {finding.id for finding in stage.findings}
-    lacking = {str(f.facts["step"]) for f in stage.findings if f.id == "compute.unavailable"}
-    assert lacking == {"sdpa_efficient", "sdpa_efficient_bf16"}, "the CPU has no memory-efficient attention"
-    wanted = set(load_plan().levels["standard"]) - lacking - {"graph_capture", "vocoder"}
-    assert {f"compute.{name}" for name in wanted} <= ids
+    planned = {operation.id for _, operations in load_plan().children("standard", "cpu") for operation in operations}
+    left_out = set(load_plan().levels["standard"]) - planned
+    assert left_out == {"sdpa_efficient", "sdpa_efficient_bf16", "graph_capture"}, "what a CPU does not have"
+    assert {f"compute.{name}" for name in planned - {"vocoder"}} <= ids
     assert {"compute.vocoder_agrees", "compute.vocoder_no_search"} <= ids
     shapes = one(state, "compute.vocoder_no_search").facts
     assert shapes["lengths"] == ["33", "42", "56", "75"] and shapes["bucket"] == 80

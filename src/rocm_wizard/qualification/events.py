@@ -13,7 +13,10 @@ type Provenance = Literal["live", "demo", "replay"]
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """The journal's first line: what is being qualified, by which tool, from which source."""
+    """The journal's first line: what is being qualified, by which tool, from which source.
+
+    `partial`: the person asked for some of the steps only.
+    """
 
     tool_version: str
     stages: list[str]
@@ -22,6 +25,7 @@ class RunStarted:
     level: str = "standard"
     language: str = "en"
     provenance: Provenance = "live"
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,10 +53,11 @@ class Pipeline:
         *,
         level: str = "standard",
         provenance: ev.Provenance = "live",
+        partial: bool = False,
     ) -> Record:
         """Writes the journal's first line."""
         names = [stage.id for stage in self.stages]
-        event = ev.RunStarted(tool_version, names, dict(target), dict(machine), level, language, provenance)
+        event = ev.RunStarted(tool_version, names, dict(target), dict(machine), level, language, provenance, partial)
         return self.journal.append(event)
 
     def cancel(self) -> None:

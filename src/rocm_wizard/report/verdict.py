@@ -64,6 +64,9 @@ def verdict_sentence(state: RunState, catalogue: Catalogue) -> str:
     bad = first_bad_finding(state)
     if bad is not None and word in ("failed", "could_not_check", "incomplete"):
         text += catalogue.format("verdict", f"{word}_at", stage=catalogue.stage_title(bad[0]))
+    if state.header is not None and state.header.partial:
+        steps = ", ".join(catalogue.stage_title(stage.id) for stage in state.stages)
+        text += catalogue.format("verdict", "partial", steps=steps)
     if uses_embedded_engines(state):
         text += catalogue.format("verdict", "embedded")
     text += catalogue.format("verdict", "stop")

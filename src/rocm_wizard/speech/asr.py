@@ -6,14 +6,12 @@ One JSON object a line on stdin and stdout. Request: `audio_b64` (base64 of floa
 """
 
 import os
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocm_wizard.speech.guard import claim_stdout
-from rocm_wizard.speech.serve import LoadFailure, Message, OptionParser, RequestError, Service, serve, wanted_facts
+from rocm_wizard.speech.serve import Message, OptionParser, RequestError, Service, check_engine, run_sidecar
 
 if TYPE_CHECKING:  # torch is loaded only behind the guard
     from rocm_wizard.speech.embedded_asr import EmbeddedAsr
@@ -158,17 +156,13 @@ def _options(arguments: Sequence[str]) -> _Options:
     parser.add_argument("--model", type=Path, help="local Whisper folder (safetensors) instead of the packaged weights")
     parser.add_argument("--device", default="", help="cpu, cuda:0 or mps; QWEN3_ASR_DEVICE when absent")
     options = parser.parse_args(arguments, namespace=_Options())
-    if options.engine not in ENGINES:
-        raise LoadFailure(f"unknown engine {options.engine!r}; known: {', '.join(ENGINES)}")
+    check_engine(options.engine, ENGINES)
     return options
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the sidecar until stdin ends; the exit code is 0, or 1 when it could not load."""
-    writer = claim_stdout()
-    given = sys.argv[1:] if arguments is None else arguments
-    wanted = os.environ.get("QWEN3_ASR_DEVICE", "auto")
-    return serve(writer, lambda: load(given), lambda: wanted_facts(wanted))
+    return run_sidecar(load, "QWEN3_ASR_DEVICE", arguments)
 
 
 if __name__ == "__main__":

@@ -6,10 +6,10 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import BinaryIO, NoReturn, Protocol
 
-from rocm_wizard.speech.guard import ProtocolWriter
+from rocm_wizard.speech.guard import ProtocolWriter, claim_stdout
 
 type Message = dict[str, object]
 
@@ -50,6 +50,22 @@ class OptionParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise LoadFailure(f"{message}\n{self.format_usage().strip()}")
+
+
+def check_engine(engine: str, known: Sequence[str]) -> None:
+    """Raises LoadFailure for an engine that this sidecar does not have."""
+    if engine not in known:
+        raise LoadFailure(f"unknown engine {engine!r}; known: {', '.join(known)}")
+
+
+def run_sidecar(
+    load: Callable[[Sequence[str]], Service], device_variable: str, arguments: Sequence[str] | None = None
+) -> int:
+    """A sidecar from its first line to its exit code: stdout is claimed before anything heavy is imported."""
+    writer = claim_stdout()
+    given = sys.argv[1:] if arguments is None else arguments
+    wanted = os.environ.get(device_variable, "auto")
+    return serve(writer, lambda: load(given), lambda: wanted_facts(wanted))
 
 
 def serve(writer: ProtocolWriter, load: Callable[[], Service], facts: Callable[[], Message]) -> int:

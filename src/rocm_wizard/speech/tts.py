@@ -6,13 +6,11 @@ silence.
 """
 
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from rocm_wizard.speech.guard import claim_stdout
-from rocm_wizard.speech.serve import LoadFailure, Message, OptionParser, Service, serve, wanted_facts
+from rocm_wizard.speech.serve import Message, OptionParser, Service, check_engine, run_sidecar
 
 if TYPE_CHECKING:  # torch is loaded only behind the guard
     from rocm_wizard.speech.embedded_tts import EmbeddedVoice
@@ -168,17 +166,13 @@ def _options(arguments: Sequence[str]) -> _Options:
     parser.add_argument("--engine", default=ENGINES[0], help="voice engine: " + ", ".join(ENGINES))
     parser.add_argument("--device", default="", help="cpu, cuda:0 or mps; TTS_DEVICE when absent")
     options = parser.parse_args(arguments, namespace=_Options())
-    if options.engine not in ENGINES:
-        raise LoadFailure(f"unknown engine {options.engine!r}; known: {', '.join(ENGINES)}")
+    check_engine(options.engine, ENGINES)
     return options
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the sidecar until stdin ends; the exit code is 0, or 1 when it could not load."""
-    writer = claim_stdout()
-    given = sys.argv[1:] if arguments is None else arguments
-    wanted = os.environ.get("TTS_DEVICE", "auto")
-    return serve(writer, lambda: load(given), lambda: wanted_facts(wanted))
+    return run_sidecar(load, "TTS_DEVICE", arguments)
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ class _Child:
         elif kind == "unavailable" and operation.may_lack:
             with context.check(operation.id):
                 reason = str(message.get("reason"))
-                context.finding("compute.unavailable", Outcome.PASSED, step=operation.id, reason=reason, **self.facts)
+                context.finding("compute.unavailable", Outcome.SKIPPED, step=operation.id, reason=reason, **self.facts)
         elif kind in ("operation_error", "unavailable"):
             detail = str(message.get("reason") or f"{message.get('error')}: {message.get('message')}")
             with context.check(operation.id):
