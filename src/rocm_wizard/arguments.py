@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import NoReturn
 
 from rocm_wizard import __version__
+from rocm_wizard.line.bench import add_bench_command
 from rocm_wizard.line.env_commands import add_env_command
 from rocm_wizard.qualification.exit_codes import ExitCode
 
 LANGUAGES = ("en", "zh")
-LEVELS = ("quick", "standard")
+LEVELS = ("quick", "standard", "soak")
 STAGES = ("profile", "versions", "compute", "env_merge", "asr_smoke", "tts_smoke")
+ASR_ENGINES = ("embedded", "qwen3_asr", "checkout")
+TTS_ENGINES = ("embedded", "gpt_sovits", "checkout")
 STAGE_COMMANDS: Mapping[str, tuple[str, str]] = {
     "profile": ("profile", "which profile fits this computer, and what stands against it"),
     "versions": ("versions", "what the target interpreter holds, against the profile"),
@@ -22,7 +25,14 @@ STAGE_COMMANDS: Mapping[str, tuple[str, str]] = {
 }
 """Commands that run one step (after the profile step, which chooses what is tested), with their help."""
 
-_DEFAULTS = {"lang": "en", "tts_language": "en", "chunk_seconds": 0.8, "level": "standard"}
+_DEFAULTS = {
+    "lang": "en",
+    "tts_language": "en",
+    "chunk_seconds": 0.8,
+    "level": "standard",
+    "repeat": 2,
+    "minutes": 15.0,
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -55,6 +65,7 @@ def build_parser() -> Parser:
         command.add_argument("--json", action="store_true", help="one JSON document on stdout, at the end")
         command.set_defaults(command=name, stages=list(dict.fromkeys(("profile", stage))))
     add_env_command(commands)
+    add_bench_command(commands)
     _add_reading(commands)
     return parser
 
@@ -72,8 +83,10 @@ def _add_reading(commands: "argparse._SubParsersAction[Parser]") -> None:
     replay.set_defaults(command="replay")
     for reading in (explain, report, replay):
         reading.add_argument("--lang", choices=LANGUAGES, default=argparse.SUPPRESS, help="language (default en)")
-    sidecar = commands.add_parser("sidecar", help="be one of our sidecars (JSON Lines on stdin and stdout)")
-    sidecar.add_argument("kind", choices=("asr", "tts"))
+    sidecar = commands.add_parser(
+        "sidecar", help="be one of our sidecars (JSON Lines on stdin and stdout), or examine any with conform"
+    )
+    sidecar.add_argument("kind", choices=("asr", "tts", "conform"))
     sidecar.add_argument("arguments", nargs=argparse.REMAINDER)
     sidecar.set_defaults(command="sidecar")
 
@@ -88,18 +101,56 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
     add("--yes", action="store_true", help="write the .env file without asking")
     add("--level", choices=LEVELS, help="how much the compute step tries (default standard)")
     add("--graphs", action="store_true", help="also try HIP or CUDA graph capture in the compute step")
-    add("--audio", type=Path, help="recording for the recogniser, at most 30 s (default: the bundled one)")
-    add("--transcript", help="what is said in --audio")
-    add("--asr-language", metavar="NAME", help="language of --audio, for instance English")
-    add("--text", help="text to speak")
-    add("--tts-language", choices=("en", "ja"), help="language of --text (default en)")
-    add("--chunk-seconds", type=_positive, help="length of a streamed block (default 0.8)")
-    add("--no-play", dest="play", action="store_false", help="do not play the speech")
+    _add_speech_options(parser)
     add("--runs-dir", type=Path, help="folder that takes the run's journal, logs, sound and report")
     add("--lang", choices=LANGUAGES, help="language of the program (default en)")
     add("--plain", action="store_true", help="line mode: plain text, no screen")
     add("--no-color", action="store_true", help="no colours")
     add("--ascii", action="store_true", help="ASCII characters only")
+
+
+def _add_speech_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--repeat", type=_count, help="how often the recording and the text are tried (default 2)")
+    add("--asr-engine", choices=ASR_ENGINES, help="recogniser (default: what --asr-model and --checkout say)")
+    add("--asr-model", type=Path, metavar="FOLDER", help="Qwen3-ASR model folder")
+    add("--audio", type=Path, help="recording for the recogniser, at most 30 s (default: the bundled ones)")
+    add("--transcript", help="what is said in --audio")
+    add(
+        "--asr-language",
+        metavar="NAME",
+        help="name or ISO code; auto: detect; without --audio it chooses the bundled recording",
+    )
+    add("--tts-engine", choices=TTS_ENGINES, help="voice (default: what --gpt-model and --checkout say)")
+    add("--gpt-model", type=Path, metavar="FILE", help="GPT-SoVITS: the .ckpt file")
+    add("--sovits-model", type=Path, metavar="FILE", help="GPT-SoVITS: the .pth file")
+    add("--pretrained", type=Path, metavar="FOLDER", help="GPT-SoVITS: folder with BigVGAN, HuBERT, RoBERTa, s2Gv3.pth")
+    add("--nltk-data", type=Path, metavar="FOLDER", help="GPT-SoVITS: NLTK's data for English")
+    add("--reference", type=Path, metavar="FILE", help="GPT-SoVITS: recording of the voice, 3 to 10 s")
+    add("--reference-text", metavar="TEXT", help="what is said in --reference")
+    add("--text", help="text to speak")
+    add("--tts-language", choices=("en", "ja", "zh"), help="language of --text (default en)")
+    add("--chunk-seconds", type=_positive, help="length of a streamed block (default 0.8)")
+    add("--output", type=Path, metavar="WAV", help="keep the speech here; an existing file is never overwritten")
+    add("--compare-concurrency", action="store_true", help="measure Standard x1 against Parallel x2")
+    add("--minutes", type=_minutes, help="length of --level soak (default 15)")
+    add("--acceptance", action="store_true", help="measure speed setting by setting, after the smokes")
+    add("--output-device", metavar="NAME", help="whole name of the sound output (default: the system's)")
+    add("--no-play", dest="play", action="store_false", help="do not play the speech")
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if not 1 <= value <= 1000:
+        raise argparse.ArgumentTypeError("takes 1 to 1000")
+    return value
+
+
+def _minutes(text: str) -> float:
+    value = float(text)
+    if not 0.1 <= value <= 24 * 60:
+        raise argparse.ArgumentTypeError("takes 0.1 to 1440 minutes")
+    return value
 
 
 def _setting(text: str) -> tuple[str, str]:

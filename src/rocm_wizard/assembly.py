@@ -32,6 +32,14 @@ STAGES = {
 }
 """Each step's id, which is its module's name in `stages`, and its class; the order is the gates' order too."""
 
+SOAK = {"soak": "SoakStage"}
+"""The step that `--level soak` adds."""
+
+OPTIONAL = {"acceptance": "AcceptanceStage"}
+"""Steps at the end of a whole run that do not count for its verdict."""
+
+_CLASSES = STAGES | SOAK | OPTIONAL
+
 
 class LazyStage:
     """A step whose module is loaded when it runs: opening the wizard must not wait for numpy and its like."""
@@ -43,7 +51,7 @@ class LazyStage:
     def run(self, context: StageContext) -> None:
         """See `Stage.run`."""
         module = import_module(f"rocm_wizard.stages.{self.id}")
-        stage: Stage = getattr(module, STAGES[self.id])(self._session)
+        stage: Stage = getattr(module, _CLASSES[self.id])(self._session)
         stage.run(context)
 
 
@@ -123,7 +131,10 @@ def prepare(
         return read_machine(folder)
 
     session = Session(find_target(checkout, python), load_profiles(), machine, folder, runner, options)
-    chosen = [LazyStage(id, session) for id in STAGES if stages is None or id in stages]
+    wanted = [id for id in STAGES if stages is None or id in stages]
+    wanted += SOAK if options.level == "soak" else ()
+    wanted += OPTIONAL if stages is None or options.acceptance else ()
+    chosen = [LazyStage(id, session) for id in wanted]
     return Run(Pipeline(chosen, journal, clean_up=runner.stop_all), session, Catalogue(language), folder)
 
 
@@ -141,5 +152,6 @@ def start(run: Run) -> None:
         session.machine.fingerprint(),
         run.catalogue.language,
         level=session.options.level,
-        partial=len(run.pipeline.stages) < len(STAGES),
+        partial=not {stage.id for stage in run.pipeline.stages} >= STAGES.keys(),
+        optional=tuple(OPTIONAL),
     )

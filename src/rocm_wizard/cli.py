@@ -32,7 +32,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _prepare(arguments: argparse.Namespace) -> "Run":
     from rocm_wizard.assembly import prepare
-    from rocm_wizard.stages.session import DEFAULT_TEXT, Options
+    from rocm_wizard.stages.session import Options, TtsModelPaths
 
     options = Options(
         profile=arguments.profile,
@@ -41,13 +41,27 @@ def _prepare(arguments: argparse.Namespace) -> "Run":
         yes=arguments.yes,
         level=arguments.level,
         graphs=arguments.graphs,
+        repeat=arguments.repeat,
+        asr_engine=arguments.asr_engine,
+        asr_model=arguments.asr_model,
         audio=arguments.audio,
         transcript=arguments.transcript,
         asr_language=arguments.asr_language,
-        text=arguments.text or DEFAULT_TEXT,
+        tts_engine=arguments.tts_engine,
+        tts_models=TtsModelPaths(
+            arguments.gpt_model, arguments.sovits_model, arguments.pretrained, arguments.nltk_data
+        ),
+        text=arguments.text,
         tts_language=arguments.tts_language,
+        reference=arguments.reference,
+        reference_text=arguments.reference_text,
         chunk_seconds=arguments.chunk_seconds,
+        output=arguments.output,
+        compare_concurrency=arguments.compare_concurrency,
+        minutes=arguments.minutes,
+        acceptance=arguments.acceptance,
         play=arguments.play,
+        output_device=arguments.output_device,
     )
     return prepare(
         options,
@@ -94,6 +108,10 @@ def _replay(arguments: argparse.Namespace) -> int:
 
 
 def _sidecar(arguments: argparse.Namespace) -> int:
+    if arguments.kind == "conform":
+        from rocm_wizard.line.conform import conform
+
+        return int(conform(arguments.arguments, getattr(arguments, "lang", "en")))
     import runpy
 
     module = f"rocm_wizard.speech.{arguments.kind}"

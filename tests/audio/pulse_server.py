@@ -59,6 +59,7 @@ class PulseServer:
         self._short: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._modules: dict[str, str] = {}
+        self._sinks = dict(SINKS)
         self.environment: dict[str, str] = {}
 
     def start(self) -> None:
@@ -67,11 +68,7 @@ class PulseServer:
         script = self.folder / "server.pa"
         lines = [f"load-module module-native-protocol-unix auth-anonymous=1 socket={runtime / 'native'}"]
         for name, (rate, channels) in SINKS.items():
-            # Without norewinds a null sink rewrites what its monitor already handed out: no capture is exact.
-            lines.append(
-                f"load-module module-null-sink sink_name={name} rate={rate} channels={channels} "
-                f"format=s16le norewinds=1 sink_properties=device.description={name}"
-            )
+            lines.append(" ".join(["load-module", *_null_sink(name, rate, channels)]))
         script.write_text("\n".join([*lines, "set-default-sink vspk", ""]), encoding="utf-8")
         argv = ["pulseaudio", "-n", "--disable-shm=yes", "--daemonize=no", "--exit-idle-time=-1", "-F", str(script)]
         with (self.folder / "server.log").open("wb") as log:
@@ -118,10 +115,20 @@ class PulseServer:
         """A whole environment for a child: `base` (this process's by default) with this server in it."""
         return {**(os.environ if base is None else base), **self.environment}
 
+    def plug_in(self, sink: str, rate: int, channels: int) -> None:
+        """Adds a sink that is the default from now on: the headset that was plugged in."""
+        self._modules[sink] = self._pactl("load-module", *_null_sink(sink, rate, channels)).strip()
+        self._sinks[sink] = (rate, channels)
+        self._pactl("set-default-sink", sink)
+
+    def streams(self, kind: str) -> list[str]:
+        """The server's `sink-inputs` (who plays) or `source-outputs` (who records), a line each."""
+        return self._pactl("list", "short", kind).splitlines()
+
     @contextlib.contextmanager
     def capture(self, sink: str = "vspk", tail_seconds: float = 0.3) -> Iterator[Capture]:
         """Records the sink's monitor from before the block until `tail_seconds` of sound after it."""
-        rate, channels = SINKS[sink]
+        rate, channels = self._sinks[sink]
         raw = self.folder / f"capture-{sink}-{time.monotonic_ns()}.raw"
         argv = [
             "parec", f"--device={sink}.monitor", "--format=s16le", f"--rate={rate}", f"--channels={channels}",
@@ -191,6 +198,15 @@ class PulseServer:
             env=self.child_environment(), stdin=subprocess.DEVNULL,
         )  # fmt: skip
         return done.stdout
+
+
+def _null_sink(name: str, rate: int, channels: int) -> list[str]:
+    """The module and its arguments. Without norewinds a null sink rewrites what its monitor already handed out: no
+    capture is exact."""
+    return [
+        "module-null-sink", f"sink_name={name}", f"rate={rate}", f"channels={channels}", "format=s16le", "norewinds=1",
+        f"sink_properties=device.description={name}",
+    ]  # fmt: skip
 
 
 def silent_environment(folder: Path) -> dict[str, str]:

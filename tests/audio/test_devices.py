@@ -8,7 +8,6 @@ import pytest
 from rocm_wizard.audio.devices import (
     OTHER_CHOICES,
     WINDOWS_CHOICES,
-    NoOutput,
     Opened,
     Wanted,
     candidates,
@@ -16,6 +15,7 @@ from rocm_wizard.audio.devices import (
     list_outputs,
     open_output,
 )
+from rocm_wizard.audio.refusals import NoOutput
 
 from .scripted_portaudio import Refusal, ScriptedPortAudio
 
@@ -67,10 +67,12 @@ def test_invalid_device_from_wasapi_leads_on_to_the_devices_own_rate(fails_at: s
 
     opened, rates = open_windows(ScriptedPortAudio(refuse, fails_at=fails_at))
     assert opened.rate == rates[-1] == 48_000
-    facts = [(a["step"], a["code"], a["text"], a["rate"], a["resampled"]) for a in opened.attempts_as_facts()]
+    facts = [
+        (a["step"], a["code"], a["meaning"], a["text"], a["rate"], a["resampled"]) for a in opened.attempts_as_facts()
+    ]
     assert facts == [
-        (fails_at, -9996, "Invalid device [PaErrorCode -9996]", 24_000, False),
-        ("opened", 0, "", 48_000, True),
+        (fails_at, -9996, "device_or_rate", "Invalid device [PaErrorCode -9996]", 24_000, False),
+        ("opened", 0, "opened", "", 48_000, True),
     ]
 
 
@@ -83,6 +85,7 @@ def test_every_refusal_is_kept_when_nothing_opens() -> None:
     assert (caught.value.reason, caught.value.code) == ("could_not_open", -9985)
     assert [a.host_api for a in caught.value.attempts] == ["Windows WASAPI"] * 2 + ["Windows DirectSound", "MME"]
     assert str(caught.value) == "Device unavailable (MME) [PaErrorCode -9985]"
+    assert {a.meaning for a in caught.value.attempts} == {"busy_or_unsupported"}
 
 
 def test_device_that_refuses_one_channel_gets_two() -> None:
@@ -103,6 +106,39 @@ def test_named_device_is_found_by_its_whole_name_and_by_the_31_characters_of_mme
     ]
     only = candidates(WINDOWS_CHOICES, outputs, Wanted(SPEAKERS, "Windows DirectSound"), 24_000)
     assert [(output.host_api, output.index) for _, output, _ in only] == [("Windows DirectSound", 5)]
+
+
+def test_lost_device_that_is_not_back_is_replaced_by_the_usual_ones() -> None:
+    gone = Wanted("USB Headset", "Windows WASAPI", or_default=True)
+    opened, _ = open_windows(ScriptedPortAudio(), gone)
+    assert (opened.output.host_api, opened.output.name) == ("Windows WASAPI", SPEAKERS)
+    silent = ScriptedPortAudio(devices=(), defaults=(-1, -1, -1, -1))
+    with pytest.raises(NoOutput) as caught:
+        open_windows(silent, gone)
+    assert caught.value.reason == "no_output_device"
+
+
+def test_lost_device_that_is_back_comes_first_and_no_way_is_tried_twice() -> None:
+    outputs = list_outputs(ScriptedPortAudio())
+    tries = candidates(WINDOWS_CHOICES, outputs, Wanted(SPEAKERS, "Windows WASAPI", or_default=True), 24_000)
+    ways = [(output.host_api, output.name, rate, choice.auto_convert) for choice, output, rate in tries]
+    assert ways == [
+        ("Windows WASAPI", SPEAKERS, 24_000, True),
+        ("Windows WASAPI", SPEAKERS, 48_000, False),
+        ("Windows DirectSound", "Primary Sound Driver", 24_000, False),
+        ("MME", "Microsoft Sound Mapper - Output", 24_000, False),
+    ]
+
+
+def test_names_of_all_outputs_are_told_once_and_whole() -> None:
+    opened, _ = open_windows(ScriptedPortAudio())
+    assert opened.outputs == ["Microsoft Sound Mapper - Output", SPEAKERS, "Primary Sound Driver", HEADSET]
+
+
+@pytest.mark.parametrize(("name", "nobody"), [("Remote Audio", True), ("Dummy Output", True), (SPEAKERS, False)])
+def test_an_output_without_a_loudspeaker_is_known_by_its_name(name: str, nobody: bool) -> None:
+    sound = ScriptedPortAudio(devices=((name, 2, 2, 48_000.0),), defaults=(-1, -1, 0, -1))
+    assert open_windows(sound)[0].heard_by_nobody is nobody
 
 
 def test_hands_free_is_noticed() -> None:
@@ -137,7 +173,7 @@ def test_missing_library_has_its_own_reason() -> None:
         pytest.skip("wheels bring the library on Windows and macOS")
     code = (
         "import ctypes.util; ctypes.util.find_library = lambda name: None\n"
-        "from rocm_wizard.audio.devices import load_portaudio, NoOutput\n"
+        "from rocm_wizard.audio.devices import load_portaudio\nfrom rocm_wizard.audio.refusals import NoOutput\n"
         "try: load_portaudio()\n"
         "except NoOutput as error: print(error.reason, '|', error)"
     )

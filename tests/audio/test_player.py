@@ -21,7 +21,7 @@ from .pulse_server import SINKS, Match, PulseServer, align, silent_environment, 
 
 
 def play_whole(
-    pulse: PulseServer, sink: str, arguments: Sequence[str], samples: NDArray[np.float32]
+    pulse: PulseServer, sink: str, samples: NDArray[np.float32], arguments: Sequence[str] = (), **wanted: str
 ) -> tuple[PlayerHost, NDArray[np.float32]]:
     """Feeds everything at once in blocks of 0.2 s; returns the host with all messages, and the capture.
 
@@ -29,17 +29,17 @@ def play_whole(
     playback repeated, twice at most.
     """
     for _ in range(2):
-        host, captured = play_once(pulse, sink, arguments, samples)
+        host, captured = play_once(pulse, sink, samples, arguments, **wanted)
         if not host.of("finished")[0]["counters"]["host_underflow_flags"]:
             return host, captured
-    return play_once(pulse, sink, arguments, samples)
+    return play_once(pulse, sink, samples, arguments, **wanted)
 
 
 def play_once(
-    pulse: PulseServer, sink: str, arguments: Sequence[str], samples: NDArray[np.float32]
+    pulse: PulseServer, sink: str, samples: NDArray[np.float32], arguments: Sequence[str] = (), **wanted: str
 ) -> tuple[PlayerHost, NDArray[np.float32]]:
     with pulse.capture(sink) as capture, PlayerHost(pulse.child_environment(), arguments) as host:
-        host.send("open", sample_rate=RATE)
+        host.send("open", sample_rate=RATE, **wanted)
         host.until("opened")
         for block in blocks(samples):
             host.audio(block)
@@ -63,7 +63,7 @@ def assert_gapless(host: PlayerHost, frames: int) -> None:
 
 def test_mono_device_at_the_streams_rate_plays_every_sample_unchanged(pulse: PulseServer) -> None:
     sent = speech_like()
-    host, captured = play_whole(pulse, "v24", ["--device", "v24", "--host-api", "ALSA"], sent)
+    host, captured = play_whole(pulse, "v24", sent, device="v24", host_api="ALSA")
     assert_gapless(host, len(sent))
     match = align(captured, sent)
     assert match.largest_difference == 0
@@ -78,7 +78,7 @@ def test_mono_device_at_the_streams_rate_plays_every_sample_unchanged(pulse: Pul
 
 def test_stereo_device_at_48_khz_plays_the_same_sound(pulse: PulseServer) -> None:
     sent = speech_like()
-    host, captured = play_whole(pulse, "vspk", [], sent)
+    host, captured = play_whole(pulse, "vspk", sent)
     assert_gapless(host, len(sent))
     match = at_sink_rate(captured, sent)
     # The server's own resampler at its default quality takes off what lies near 12 kHz.
@@ -93,7 +93,7 @@ def test_stereo_device_at_48_khz_plays_the_same_sound(pulse: PulseServer) -> Non
 
 def test_own_resampler_plays_the_same_sound(pulse: PulseServer) -> None:
     sent = speech_like()
-    host, captured = play_whole(pulse, "vspk", ["--at-device-rate"], sent)
+    host, captured = play_whole(pulse, "vspk", sent, ["--at-device-rate"])
     opened = host.of("opened")[0]
     assert opened["resampled"] is True
     assert opened["asked_rate"] == RATE
@@ -111,8 +111,8 @@ def at_sink_rate(captured: NDArray[np.float32], sent: NDArray[np.float32]) -> Ma
 def test_late_blocks_are_gaps_of_the_size_they_are_late(pulse: PulseServer) -> None:
     sent = speech_like(2.0)
     parts = blocks(sent)
-    with pulse.capture("v24") as capture, PlayerHost(pulse.child_environment(), ["--device", "v24"]) as host:
-        host.send("open", sample_rate=RATE)
+    with pulse.capture("v24") as capture, PlayerHost(pulse.child_environment()) as host:
+        host.send("open", sample_rate=RATE, device="v24")
         host.until("opened")
         # A device asks faster than real time until its buffer is full; only then can its appetite be foretold.
         while host.until("progress")["counters"]["callbacks"] < 30:
@@ -181,8 +181,8 @@ def test_no_sound_device_is_told_with_its_reason(tmp_path: Path) -> None:
 
 
 def test_unknown_device_is_not_replaced_by_another(pulse: PulseServer) -> None:
-    with PlayerHost(pulse.child_environment(), ["--device", "扬声器"]) as host:
-        host.send("open", sample_rate=RATE)
+    with PlayerHost(pulse.child_environment()) as host:
+        host.send("open", sample_rate=RATE, device="扬声器")
         message = host.until("unavailable")
         assert host.end() == 0
     assert message["reason"] == "device_not_found"
@@ -201,8 +201,8 @@ def test_server_that_is_not_there_is_an_attempt_with_a_code(own_pulse: PulseServ
 
 
 def test_unplugged_device_is_lost_within_four_seconds(own_pulse: PulseServer) -> None:
-    with PlayerHost(own_pulse.child_environment(), ["--device", "v24"]) as host:
-        host.send("open", sample_rate=RATE)
+    with PlayerHost(own_pulse.child_environment()) as host:
+        host.send("open", sample_rate=RATE, device="v24")
         host.until("opened")
         host.audio(speech_like(8.0))
         while host.until("progress")["played_seconds"] < 0.5:
@@ -218,8 +218,8 @@ def test_unplugged_device_is_lost_within_four_seconds(own_pulse: PulseServer) ->
 
 
 def test_stop_is_heard_at_once(pulse: PulseServer) -> None:
-    with pulse.capture("v24") as capture, PlayerHost(pulse.child_environment(), ["--device", "v24"]) as host:
-        host.send("open", sample_rate=RATE)
+    with pulse.capture("v24") as capture, PlayerHost(pulse.child_environment()) as host:
+        host.send("open", sample_rate=RATE, device="v24")
         host.until("opened")
         host.audio(speech_like(8.0))
         host.until("playing")
@@ -262,7 +262,7 @@ _HOST = """
 import json, subprocess, sys
 player = subprocess.Popen(json.loads(sys.argv[1]), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 print(player.pid, flush=True)
-player.stdin.write(b'{"type":"open","sample_rate":24000}\\n'); player.stdin.flush()
+player.stdin.write(b'{"type":"open","sample_rate":24000,"device":"v24"}\\n'); player.stdin.flush()
 player.stdout.readline()
 block = json.dumps({"type": "audio", "audio_b64": sys.stdin.readline().strip()}).encode() + b"\\n"
 for number in range(1, int(sys.argv[2]) + 1):
@@ -294,7 +294,7 @@ def is_running(pid: int) -> bool:
 def test_player_ends_within_two_seconds_of_its_killed_host(
     pulse: PulseServer, killed_players: list[int], blocks_sent: int, why: str
 ) -> None:
-    player_argv = json.dumps([*ARGV, "--device", "v24"])
+    player_argv = json.dumps(ARGV)
     argv = [sys.executable, "-I", "-c", _HOST, player_argv, "1000" if blocks_sent > 1 else "1"]
     host = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=pulse.child_environment())
     assert host.stdin is not None

@@ -166,6 +166,17 @@ def test_fades_touch_5_ms_after_the_gap_and_nothing_before_it() -> None:
     assert np.abs(np.diff(heard)).max() < 0.03
 
 
+def test_sound_that_begins_in_its_middle_fades_in() -> None:
+    ring = FrameRing(RATE)
+    renderer = Renderer(ring, RATE, fade_in=True)
+    ring.write(np.full(RATE // 2, 0.5, np.float32))
+    block = np.zeros(2 * BLOCK, np.float32)
+    assert renderer.fill(block, 0.0) == len(block)
+    assert abs(block[0]) < 0.001
+    assert np.all(np.diff(block[:FADE]) > 0)
+    assert np.all(block[FADE:] == np.float32(0.5))
+
+
 @given(
     parts=st.lists(st.integers(1, 3000), min_size=1, max_size=20),
     wanted=st.lists(st.integers(1, 700), min_size=1, max_size=10),

@@ -29,7 +29,9 @@ def test_audio_arrives_bit_by_bit(samples: np.ndarray) -> None:
 
 
 def test_other_messages() -> None:
-    assert decode(message(type="open", sample_rate=24_000)) == Open(24_000)
+    assert decode(message(type="open", sample_rate=24_000, device=None)) == Open(24_000)
+    again = {"device": "扬声器", "host_api": "Windows WASAPI", "or_default": True, "resumed": True}
+    assert decode(message(type="open", sample_rate=24_000, **again)) == Open(24_000, **again)
     assert isinstance(decode(message(type="end")), End)
     assert isinstance(decode(message(type="stop", later="fields are ignored")), Stop)
     assert decode(b" \r") is None
@@ -48,6 +50,8 @@ def test_other_messages() -> None:
         (message(type="open", sample_rate=True), "bad_rate"),
         (message(type="open", sample_rate=24_000.0), "bad_rate"),
         (message(type="open", sample_rate=1), "bad_rate"),
+        (message(type="open", sample_rate=24_000, device=3), "bad_device"),
+        (message(type="open", sample_rate=24_000, host_api=["MME"]), "bad_device"),
         (message(type="audio"), "bad_audio"),
         (message(type="audio", audio_b64=""), "bad_audio"),
         (message(type="audio", audio_b64="AAAA"), "bad_audio"),

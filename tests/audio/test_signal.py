@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rocm_wizard.audio.signal import clicks, envelope, measure_signal
+from rocm_wizard.audio.signal import envelope, first_voiced, measure_signal
 
 RATE = 24_000
 
@@ -67,15 +67,12 @@ def test_envelope_follows_the_sound() -> None:
     assert envelope(wave, 6) == pytest.approx([0.1, 0.1, 0.8, 0.8, 0.3, 0.3], abs=0.01)
 
 
-def test_a_click_is_a_jump_that_its_surroundings_do_not_have() -> None:
-    smooth, broken = sine(0.5), sine(0.5)
-    broken[12_030:] = -broken[12_030:]  # a quarter period: from +0.5 to -0.5
-    noise = np.random.default_rng(3).normal(0, 0.2, RATE).astype(np.float32)
-    assert not clicks(smooth, [12_030], RATE)[0].click
-    found = clicks(broken, [6_000, 12_030], RATE)
-    assert [join.click for join in found] == [False, True]
-    assert found[1].jump == pytest.approx(1.0, abs=0.01)
-    assert not any(join.click for join in clicks(noise, list(range(500, 20_000, 500)), RATE))
+def test_the_first_voice_after_silence_is_found() -> None:
+    quiet = np.random.default_rng(5).normal(0, 10 ** (-60 / 20), RATE // 2).astype(np.float32)
+    assert first_voiced(np.concatenate((quiet, sine(0.1))), RATE) == RATE // 2
+    assert first_voiced(sine(0.1), RATE) == 0
+    assert first_voiced(quiet, RATE) is None
+    assert first_voiced([], RATE) is None
 
 
 def test_refusals() -> None:
@@ -83,8 +80,6 @@ def test_refusals() -> None:
         measure_signal([float("nan")], RATE)
     with pytest.raises(ValueError, match="one dimension"):
         envelope(np.zeros((2, 2)), 3)
-    with pytest.raises(ValueError, match="not inside"):
-        clicks([0.0, 0.1], [2], RATE)
     with pytest.raises(ValueError, match="at least one bin"):
         envelope([0.0], 0)
 

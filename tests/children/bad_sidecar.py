@@ -1,6 +1,7 @@
 """A sidecar that breaks the wire in one chosen way. Standard library only: `python bad_sidecar.py KIND MODE`.
 
-KIND is asr or tts. A mode that is not about the start sends a proper `ready` first and misbehaves when asked.
+KIND is asr or tts. A mode that is not about the start sends a proper `ready` first and misbehaves when asked; `healthy`
+does nothing wrong. `docs/conformance.md` lists the modes with the finding that each one must give.
 """
 
 import base64
@@ -10,19 +11,25 @@ import os
 import struct
 import sys
 import time
+from collections.abc import Callable
 
 RATE = 24000
 
 
 def send(**message: object) -> None:
     """One message on the wire."""
-    sys.stdout.write(json.dumps(message) + "\n")
-    sys.stdout.flush()
+    write(json.dumps(message).encode("ascii") + b"\n")
+
+
+def write(data: bytes) -> None:
+    """Any bytes on the wire."""
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
 
 
 def ready(**more: object) -> None:
     """The first message of a healthy CPU sidecar."""
-    send(**{"type": "ready", "device": "cpu", "torch": "2.9.1", "hip": None, "engine": "test", **more})
+    send(**{"type": "ready", "device": "cpu", "hip": None, "engine": "test", **more})
 
 
 def sound(seconds: float = 0.4, *, value: float | None = None) -> str:
@@ -32,106 +39,212 @@ def sound(seconds: float = 0.4, *, value: float | None = None) -> str:
     return base64.b64encode(struct.pack(f"<{count}f", *samples)).decode("ascii")
 
 
-def chunk(request_id: str, audio: str, rate: object = RATE) -> None:
+def chunk(request_id: object, audio: str = "", **more: object) -> None:
     """One block of an utterance."""
-    send(type="chunk", request_id=request_id, sample_rate=rate, audio_b64=audio, text="")
+    send(**{"type": "chunk", "request_id": request_id, "sample_rate": RATE, "audio_b64": audio, "text": "", **more})
 
 
-def start(mode: str) -> None:
-    """Everything that goes wrong before `ready`."""
-    if mode == "never_ready":
-        time.sleep(600)
-    if mode == "banner_first":
-        print("Loading the model ...", flush=True)
-    if mode == "load_fail":
-        send(type="error", msg="LOAD_FAIL: no such weights\x1b[31m")
-        sys.exit(1)
-    if mode == "traceback":
-        raise ImportError("No module named 'qwen_asr'")
-    if mode == "other_first":
-        send(type="hello")
-    ready(**{"device": "cuda:0"} if mode == "wrong_device" else {})
+def load_fail() -> None:
+    send(type="error", msg="LOAD_FAIL: no such weights\x1b[31m")
+    sys.exit(1)
 
 
-def answer_asr(mode: str) -> None:
-    """One answer of a recogniser."""
-    if mode == "no_text":
-        send(type="result", words=[])
-    elif mode == "wrong_text":
-        send(type="result", text="something else entirely was said here")
-    elif mode == "refuses":
-        send(type="error", msg="out of memory")
-    else:
-        misbehave(mode, "")
+def missing_package() -> None:
+    raise ImportError("No module named 'qwen_asr'")
 
 
-def answer_tts(mode: str, request_id: str) -> None:
-    """One utterance of a speaker."""
-    bad_blocks = {
-        "nan": (sound(0.01, value=math.nan), RATE),
-        "infinite": (sound(0.01, value=math.inf), RATE),
-        "bad_base64": ("!!!!", RATE),
-        "odd_bytes": (base64.b64encode(b"12345").decode("ascii"), RATE),
-        "empty_chunk": ("", RATE),
-        "no_rate": (sound(), None),
+START: dict[str, Callable[[], None]] = {
+    "never_ready": lambda: time.sleep(600),
+    "banner_first": lambda: write(b"Loading the model ...\n"),
+    "gbk_first": lambda: write("正在加载\n".encode("gbk")),
+    "array_first": lambda: write(b"[1, 2]\n"),
+    "load_fail": load_fail,
+    "traceback": missing_package,
+    "leaves_at_once": lambda: sys.exit(0),
+    "other_first": lambda: send(type="hello"),
+    "answer_first": lambda: send(type="result", text="too early"),
+    "no_device": lambda: send(type="ready", torch="2.9.1"),
+    "wrong_device": lambda: ready(device="cuda:0"),
+}
+"""What goes wrong before or in place of `ready`."""
+
+
+def huge_line(_: str) -> None:
+    for _piece in range(34):
+        write(b"x" * 2**20)
+    time.sleep(600)
+
+
+def half_line(_: str) -> None:
+    write(b'{"type": "result", "te')
+    os._exit(0)
+
+
+def unknown_then_silent(_: str) -> None:
+    send(type="progress", done=0.5)
+    time.sleep(600)
+
+
+def spills(data: bytes) -> Callable[[str], None]:
+    """Writes something that is no message."""
+    return lambda _: write(data)
+
+
+BOTH: dict[str, Callable[[str], None]] = {
+    "print": spills(b"100%|##########| 4/4\n"),
+    "gbk": spills("你好\n".encode("gbk")),
+    "array": spills(b"[1, 2]\n"),
+    "no_type": spills(b'{"text": "x"}\n'),
+    "type_is_number": spills(b'{"type": 7}\n'),
+    "deep_nesting": spills(b"[" * 100_000 + b"\n"),
+    "half_line": half_line,
+    "huge_line": huge_line,
+    "silent": lambda _: time.sleep(600),
+    "unknown_then_silent": unknown_then_silent,
+    "dies": lambda _: os._exit(3),
+    "killed": lambda _: os.kill(os.getpid(), 9),
+    "second_ready": lambda _: ready(),
+    "refuses": lambda request_id: send(type="error", request_id=request_id, msg="out of memory"),
+}
+"""What either kind can do in place of an answer."""
+
+
+def result(text: object = "hello") -> None:
+    """An answer of a recogniser."""
+    send(type="result", text=text)
+
+
+def twice(_: str) -> None:
+    write(b'{"type":"result","text":"one"}\n{"type":"result","text":"two"}\n')
+
+
+ASR: dict[str, Callable[[str], None]] = BOTH | {
+    "no_text": lambda _: send(type="result", words=[]),
+    "text_is_number": lambda _: result(12),
+    "half_surrogate": lambda _: result("\ud83d"),
+    "two_results": twice,
+    "chunk_for_result": lambda _: chunk("", sound()),
+    "wrong_text": lambda _: result("something else entirely was said here"),
+}
+
+
+def spoken(request_id: str, *, block: float = 0.4) -> None:
+    """A proper utterance of two blocks."""
+    chunk(request_id, sound(block))
+    chunk(request_id, sound(block))
+    send(type="done", request_id=request_id)
+
+
+def both(*actions: Callable[[str], None]) -> Callable[[str], None]:
+    """One after the other."""
+
+    def act(request_id: str) -> None:
+        for action in actions:
+            action(request_id)
+
+    return act
+
+
+def then(action: Callable[[str], None]) -> Callable[[str], None]:
+    """Begins to speak, then does something else."""
+    return both(lambda request_id: chunk(request_id, sound()), action)
+
+
+def endless(request_id: str) -> None:
+    audio = sound(30)
+    while True:
+        chunk(request_id, audio)
+
+
+def silence(request_id: str) -> None:
+    for _ in range(10):
+        chunk(request_id, sound(0.8, value=0.0))
+    send(type="done", request_id=request_id)
+
+
+def tone(request_id: str) -> None:
+    for _ in range(20):
+        chunk(request_id, sound())
+    send(type="done", request_id=request_id)
+
+
+def done(request_id: str) -> None:
+    send(type="done", request_id=request_id)
+
+
+TTS: dict[str, Callable[[str], None]] = {name: then(action) for name, action in BOTH.items()} | {
+    "nan": then(lambda id: chunk(id, sound(0.01, value=math.nan))),
+    "infinite": then(lambda id: chunk(id, sound(0.01, value=math.inf))),
+    "bad_base64": then(lambda id: chunk(id, "!!!!")),
+    "spaced_base64": then(lambda id: chunk(id, "AAAA AAA=")),
+    "no_audio_field": then(lambda id: chunk(id, audio_b64=None)),
+    "odd_bytes": then(lambda id: chunk(id, base64.b64encode(b"12345").decode("ascii"))),
+    "empty_chunk": then(lambda id: chunk(id)),
+    "no_rate": then(lambda id: chunk(id, sound(), sample_rate=None)),
+    "rate_is_zero": then(lambda id: chunk(id, sound(), sample_rate=0)),
+    "rate_is_text": then(lambda id: chunk(id, sound(), sample_rate="24000")),
+    "rate_changes": then(lambda id: chunk(id, sound(), sample_rate=48000)),
+    "wrong_id": then(lambda _: chunk("0" * 32, sound())),
+    "no_id": then(lambda _: send(type="chunk", sample_rate=RATE, audio_b64=sound())),
+    "error_for_another": then(lambda _: send(type="error", request_id="0" * 32, msg="whose?")),
+    "done_for_another": then(lambda _: done("0" * 32)),
+    "result_for_chunk": then(lambda _: result()),
+    "nothing": done,
+    "chunk_after_done": both(spoken, lambda id: chunk(id, sound())),
+    "done_twice": both(spoken, done),
+    "error_after_done": both(spoken, lambda id: send(type="error", request_id=id, msg="late")),
+    "endless": endless,
+    "silence": silence,
+    "tone": tone,
+    "too_short": spoken,
+}
+
+
+def noisy(_: str) -> None:
+    sys.stderr.write("MIOpen(HIP): Warning [SearchImpl] no kernel\n" * 200)
+    sys.stderr.flush()
+
+
+def table(kind: str) -> dict[str, Callable[[str], None]]:
+    """How each mode answers."""
+    proper: Callable[[str], None] = (lambda _: result()) if kind == "asr" else spoken
+    harmless = {
+        "unknown_type": both(lambda _: send(type="progress", done=0.5), proper),
+        "noisy_stderr": both(noisy, proper),
+        "unknown_fields": (lambda _: send(type="result", text="hello", words=[], score=1))
+        if kind == "asr"
+        else both(lambda id: chunk(id, sound(), energy=1), done),
     }
-    chunk(request_id, sound())
-    if mode in bad_blocks:
-        chunk(request_id, *bad_blocks[mode])
-    elif mode == "wrong_id":
-        chunk("0" * 32, sound())
-    elif mode == "rate_changes":
-        chunk(request_id, sound(), 48000)
-    elif mode == "refuses":
-        send(type="error", request_id=request_id, msg="collapsed semantics")
-    elif mode == "tone":
-        for _ in range(20):
-            chunk(request_id, sound())
-        send(type="done", request_id=request_id)
-    elif mode == "too_short":
-        send(type="done", request_id=request_id)
-    else:
-        misbehave(mode, request_id)
+    return {"": proper} | (ASR if kind == "asr" else TTS) | harmless
 
 
-def misbehave(mode: str, request_id: str) -> None:
-    """What either kind can do wrong."""
-    if mode == "print":
-        print("100%|##########| 4/4", flush=True)
-    elif mode == "array":
-        print("[1, 2]", flush=True)
-    elif mode == "no_type":
-        print('{"text": "x"}', flush=True)
-    elif mode == "silent":
+def end(mode: str) -> None:
+    """What goes wrong after stdin was closed."""
+    if mode in ("lingers", "tone"):
+        sys.stderr.write("bye\n")
+    if mode == "lingers":
         time.sleep(600)
-    elif mode == "dies":
-        os._exit(3)
-    elif mode == "killed":
-        os.kill(os.getpid(), 9)
-    elif mode == "unknown_then_silent":
-        send(type="progress", request_id=request_id)
-        time.sleep(600)
+    if mode == "prints_at_the_end":
+        write(b"cleaning up\n")
+    if mode == "answers_at_the_end":
+        send(type="result", text="late") if sys.argv[1] == "asr" else chunk("late", sound())
+    if mode == "leaves_with_3":
+        sys.exit(3)
 
 
 def main(kind: str, mode: str) -> None:
     """Starts, then answers until stdin ends."""
-    start(mode)
+    if mode in START:
+        START[mode]()
+    if mode not in ("no_device", "wrong_device"):
+        ready()
+    answers = table(kind)
+    if mode == "reads_nothing":
+        time.sleep(600)
     for line in sys.stdin:
         request = json.loads(line)
-        if kind == "asr":
-            answer_asr(mode)
-        elif mode == "nothing":
-            send(type="done", request_id=request["request_id"])
-        elif mode == "silence":
-            for _ in range(10):
-                chunk(request["request_id"], sound(0.8, value=0.0))
-            send(type="done", request_id=request["request_id"])
-        else:
-            answer_tts(mode, request["request_id"])
-    if mode == "lingers" or mode == "tone":
-        sys.stderr.write("bye\n")
-    if mode == "lingers":
-        time.sleep(600)
+        answers.get(mode, answers[""])(request.get("request_id", ""))
+    end(mode)
 
 
 if __name__ == "__main__":

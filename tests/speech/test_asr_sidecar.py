@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import jiwer
 import numpy as np
@@ -110,3 +111,14 @@ def test_a_bad_request_is_an_error_and_the_next_one_is_answered(asr: Child, line
 def test_thirty_seconds_are_accepted_and_blank_lines_ignored(asr: Child) -> None:
     asr.write(b"  \r")
     assert asr.ask(audio_b64=payload(np.zeros(RATE * 30)))["audio_seconds"] == 30.0
+
+
+def test_a_whisper_folder_with_code_in_it_is_refused(tmp_path: Path) -> None:
+    from rocm_wizard.speech.embedded_asr import FOLDER_FILES, load_folder
+    from rocm_wizard.speech.serve import LoadFailure
+
+    for name in FOLDER_FILES:
+        (tmp_path / name).write_text("{}", encoding="utf-8")
+    (tmp_path / "custom_generate").mkdir()
+    with pytest.raises(LoadFailure, match="custom_generate is code that loading the model would run"):
+        load_folder(tmp_path, "sdpa")

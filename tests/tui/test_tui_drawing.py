@@ -1,17 +1,22 @@
 """The pure parts: bars, waveforms, layout of text."""
 
 import re
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 import rocm_wizard.tui
-from rocm_wizard.qualification.events import AudioBlockReceived
+from rocm_wizard.qualification.events import AudioBlockReceived, MeasurementTaken, Progressed
 from rocm_wizard.qualification.outcome import Outcome
+from rocm_wizard.qualification.state import StageState
 from rocm_wizard.report.catalogue import Catalogue, load_strings
 from rocm_wizard.tui import bars
 from rocm_wizard.tui.feed import LogRing
+from rocm_wizard.tui.side import measurement_lines
+from rocm_wizard.tui.sound import playhead, said_until, sound_lines
 from rocm_wizard.tui.text import cells, fit, named_values, paragraph, spread
 from rocm_wizard.tui.words import Words
 
@@ -57,6 +62,141 @@ def test_joins_mark_first_sound_meeting_points_and_the_late_block() -> None:
 
 def test_columns_spread_peaks_over_the_time() -> None:
     assert bars.columns([block(0, 0, 1.0, (0.2, 0.4)), block(1, 1, 2.0, (1.0,))], 6) == [0.2, 0.4, 1.0, 1.0, 1.0, 1.0]
+
+
+def test_a_growing_sound_keeps_the_columns_it_has() -> None:
+    blocks = [block(number, number, 0.5, (0.1 * number + 0.1,)) for number in range(6)]
+    drawn = [bars.columns(blocks[:count], 12, bars.span(count * 0.5)) for count in range(1, 5)]
+    for shorter, longer in pairwise(drawn):
+        assert longer[: len(shorter)] == shorter
+    assert len(drawn[-1]) == 12, "two seconds fill the first span"
+    assert len(bars.columns(blocks, 12, bars.span(3.0))) == 12
+    assert bars.span(3.1) == 4.0
+
+
+@given(st.floats(0, 3600))
+def test_a_span_covers_the_sound_and_wastes_a_third_at_most(seconds: float) -> None:
+    covered = bars.span(seconds)
+    assert covered >= seconds
+    assert covered <= max(2.0, seconds * 1.5 + 1e-9)
+
+
+@given(st.lists(st.tuples(st.floats(0.01, 3), st.floats(0, 1)), min_size=1, max_size=30), st.integers(1, 80))
+def test_outline_and_marks_stay_within_the_width(parts: list[tuple[float, float]], width: int) -> None:
+    blocks = [block(number, number, seconds, (peak,)) for number, (seconds, peak) in enumerate(parts)]
+    total = sum(seconds for seconds, _ in parts)
+    levels = bars.columns(blocks, width, bars.span(total))
+    assert 1 <= len(levels) <= width
+    assert max(levels) == max(peak for _, peak in parts)
+    assert len(bars.joins(blocks, width, bars.span(total), [0.0, total])) == width
+
+
+def test_gaps_that_were_heard_are_marked_above_everything_else() -> None:
+    blocks = [block(0, 0.5), block(1, 1.4), block(2, 4.0), block(3, 4.1)]
+    assert bars.joins(blocks, 8, 4.0, [2.0]) == "▲ ╵ × ╵ "
+    assert bars.joins(blocks, 8, 4.0, [2.0, 3.5], ascii_only=True) == "^ | x |x"
+
+
+def test_sparkline_goes_from_the_least_to_the_greatest() -> None:
+    assert bars.sparkline([1, 2, 3, 8], 10) == "▁▂▃█"
+    assert bars.sparkline([1, 2, 3, 8], 10, ascii_only=True) == "1238"
+    assert bars.sparkline([5, 5, 5], 10, ascii_only=True) == "444"
+    assert bars.sparkline([0, 0, 7, 7, 0, 0], 3, ascii_only=True) == "181"
+    assert bars.sparkline([], 10) == ""
+
+
+class WordedBlock(AudioBlockReceived):
+    """A block that begins a part of the text."""
+
+    text = ""
+
+
+def worded(index: int, arrived: float, text: str) -> AudioBlockReceived:
+    """One second of sound at the beginning of `text`."""
+    made = WordedBlock("tts_smoke", index, arrived, 1.0, [1.0])
+    object.__setattr__(made, "text", text)
+    return made
+
+
+def taken(id: str, value: float, sample: int, unit: str = "s") -> MeasurementTaken:
+    """One measurement without a phase."""
+    return MeasurementTaken("tts_smoke", id, value, unit, sample)
+
+
+def playing(
+    done: float, total: float, unit: str = "seconds playing", gaps: tuple[tuple[float, float], ...] = ()
+) -> StageState:
+    """A stage with two seconds of sound, heard so far."""
+    measured = [taken("playback.latency", 0.07, 1)]
+    for number, (at, length) in enumerate(gaps, 1):
+        measured += [taken("playback.gap_at", at, number), taken("playback.gap", length, number)]
+    return StageState(
+        "tts_smoke",
+        running=True,
+        blocks=(worded(0, 0.5, "The first part is said."), worded(1, 0.6, "Then comes the second.")),
+        progress=Progressed("tts_smoke", done, total, unit),
+        measurements=tuple(measured),
+    )
+
+
+def drawn_sound(stage: StageState, width: int = 34, *, ascii_only: bool = True) -> list[str]:
+    """The lines of the sound, as plain text."""
+    lines = [str(line).rstrip() for line in sound_lines(Words(Catalogue("en"), ascii_only=ascii_only), stage, width)]
+    assert all(cells(line) <= width for line in lines)
+    assert not ascii_only or all(line.isascii() for line in lines)
+    return lines
+
+
+def test_the_playhead_the_text_and_the_gaps_are_shown_without_colour() -> None:
+    lines = drawn_sound(playing(1.5, 2.0, gaps=((1.0, 0.25),)), 20)
+    assert lines[3] == "^         x", "two seconds in twenty columns"
+    assert lines[4] == "###############-----"
+    assert lines[5] == "> heard 1.5 s of 2.0"
+    assert [line.strip() for line in lines[7:9]] == ["Then comes >the", "second."]
+    assert "x gaps heard: 1," in lines
+
+
+def test_the_pane_keeps_its_height_while_the_sound_is_played() -> None:
+    heights = {len(drawn_sound(playing(done / 10, 2.0))) for done in range(20)}
+    heights.add(len(drawn_sound(playing(2.0, 2.0, "seconds played"))))
+    assert len(heights) == 1
+
+
+def test_a_playback_that_is_over_belongs_to_its_own_utterance_only() -> None:
+    stage = playing(2.0, 2.0, "seconds played", gaps=((0.5, 0.1),))
+    ended = playhead(stage, 2.0)
+    assert ended is not None
+    assert (ended.at, ended.over, ended.gaps) == (2.0, True, ((0.5, 0.1),))
+    assert playhead(stage, 1.2) is None, "the next utterance comes, and is not played"
+    again = replace(stage, measurements=(*stage.measurements, taken("playback.latency", 0.07, 1)))
+    newer = playhead(again, 2.0)
+    assert newer is not None
+    assert newer.gaps == ()
+
+
+def test_a_voice_is_in_the_word_that_its_time_has_reached() -> None:
+    assert said_until("one two three", 0.0) == 0
+    assert said_until("one two three", 0.5) == 4
+    assert said_until("one two three", 1.0) == 13
+    assert said_until("你好世界", 0.5) == 2
+
+
+def test_series_are_drawn_in_one_line_with_their_least_and_greatest() -> None:
+    older = [taken("tts.centroid", 9000 + number, number, "Hz") for number in range(1, 9)]
+    newest = [taken("tts.centroid", value, number, "Hz") for number, value in enumerate((1000, 1700, 2400), 1)]
+    stage = StageState("tts_smoke", measurements=(*older, *newest, taken("playback.gap_at", 1.0, 1)))
+    lines = [str(line) for line in measurement_lines(Words(Catalogue("en"), ascii_only=True), stage, 34)]
+    assert len(lines) == 2
+    assert lines[0].endswith(" 1000 Hz - 2400 Hz")
+    assert lines[1] == "158"
+
+
+def test_cold_and_warm_times_stay_bars_however_many_there_are() -> None:
+    warm = [MeasurementTaken("asr_smoke", "asr.inference", 0.5, "s", number, "warm") for number in range(2, 9)]
+    cold = MeasurementTaken("asr_smoke", "asr.inference", 2.0, "s", 1, "cold")
+    stage = StageState("asr_smoke", measurements=(cold, *warm))
+    lines = [str(line) for line in measurement_lines(Words(Catalogue("en"), ascii_only=True), stage, 34)]
+    assert [line.split()[0] for line in lines[1:]] == ["cold", "warm"]
 
 
 @given(_TEXT, st.integers(20, 80), st.integers(0, 6))

@@ -9,14 +9,19 @@ so a device is named by host API and name and looked up just before it is opened
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
+from rocm_wizard.audio.refusals import Attempt, NoOutput
+
 _INVALID_CHANNEL_COUNT = -9998
+_SINKS_OF_NOBODY = ("remote audio", "dummy output", "null output", "auto_null")
+"""Outputs that take sound without a loudspeaker of this computer behind them: that of Windows' remote desktop (FreeRDP
+pull 5806 has a fake one too) and those that PulseAudio and PipeWire make up when there is no card."""
 _MME_NAME_LENGTH = 31
-_LATENCY_SECONDS = 0.08
+_LATENCY_SECONDS = 0.07
 """Device buffer asked for, unless the device's own `high` is more. PortAudio's ALSA cuts it into four periods, and the
-first sample waits for one: 20 ms here. 200 ms would outlast a busier computer and make that wait 50 ms."""
+first sample waits for one: up to 17.5 ms here. 200 ms would outlast a busier computer and make that wait 50 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,8 @@ class Wanted:
 
     name: str | None = None
     host_api: str | None = None
+    or_default: bool = False
+    """When it cannot be had, the usual ones in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,31 +69,6 @@ class Output:
     """Of its host API."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """What came of one try: `step` is where it ended, `code` PortAudio's (0 when it opened)."""
-
-    host_api: str
-    device: str
-    rate: int
-    channels: int
-    resampled: bool
-    step: Literal["check", "open", "start", "opened"]
-    code: int
-    text: str
-
-
-class NoOutput(Exception):
-    """Nothing can be played. `reason`: portaudio_missing, portaudio_failed, no_output_device, device_not_found or
-    could_not_open."""
-
-    def __init__(self, reason: str, text: str, attempts: Sequence[Attempt] = (), code: int | None = None) -> None:
-        super().__init__(text)
-        self.reason = reason
-        self.attempts = list(attempts)
-        self.code = attempts[-1].code if attempts and code is None else code
-
-
 @dataclass(slots=True)
 class Opened:
     """A running stream and what it is."""
@@ -95,14 +77,21 @@ class Opened:
     output: Output
     rate: int
     attempts: list[Attempt]
+    outputs: list[str]
+    """Names of all outputs there are, this one's host API first."""
 
     @property
     def hands_free(self) -> bool:
         """A Bluetooth headset in telephone mode, by its name."""
         return "hands-free" in self.output.name.lower()
 
+    @property
+    def heard_by_nobody(self) -> bool:
+        """An output without a loudspeaker of this computer behind it, by its name."""
+        return any(name in self.output.name.lower() for name in _SINKS_OF_NOBODY)
+
     def attempts_as_facts(self) -> list[dict[str, Any]]:
-        return [asdict(attempt) for attempt in self.attempts]
+        return [attempt.as_fact() for attempt in self.attempts]
 
 
 MakeCallback = Callable[[int], Callable[..., None]]
@@ -152,13 +141,15 @@ def candidates(
 ) -> list[tuple[Choice, Output, int]]:
     """(choice, output, rate to open it at) in the order to try. Empty when no output fits."""
     found: list[tuple[Choice, Output, int]] = []
-    for choice in choices:
-        output = next(_matching(choice, outputs, wanted), None)
-        if output is None:
-            continue
-        rate = stream_rate if choice.rate == "stream" else output.default_rate
-        if not any(output == other and rate == tried and not choice.auto_convert for _, other, tried in found):
-            found.append((choice, output, rate))
+    for named in (wanted, Wanted()) if wanted.or_default else (wanted,):
+        for choice in choices:
+            output = next(_matching(choice, outputs, named), None)
+            if output is None:
+                continue
+            rate = stream_rate if choice.rate == "stream" else output.default_rate
+            twins = [old for old, other, tried in found if (other, tried) == (output, rate)]
+            if choice not in twins and (choice.auto_convert or not twins):
+                found.append((choice, output, rate))
     return found
 
 
@@ -170,20 +161,28 @@ def open_output(
     if not outputs:
         raise NoOutput("no_output_device", "there is no output device")
     tries = candidates(choices, outputs, wanted, stream_rate)
-    if not tries and wanted == Wanted():
-        raise NoOutput("no_output_device", "no host API has a default output device")
+    names = _names(outputs)
+    if not tries and (wanted.or_default or wanted == Wanted()):
+        raise NoOutput("no_output_device", "no host API has a default output device", outputs=names)
     if not tries:
-        raise NoOutput("device_not_found", f"no output is named {wanted.name!r} (host API {wanted.host_api!r})")
+        text = f"no output is named {wanted.name!r} (host API {wanted.host_api!r})"
+        raise NoOutput("device_not_found", text, outputs=names)
     attempts: list[Attempt] = []
     for choice, output, rate in tries:
         for channels in (1, 2):
             stream, attempt = _try(sound, choice, output, rate, channels, rate != stream_rate, make_callback(rate))
             attempts.append(attempt)
             if stream is not None:
-                return Opened(stream, output, rate, attempts)
+                return Opened(stream, output, rate, attempts, names)
             if attempt.code != _INVALID_CHANNEL_COUNT or output.channels < 2:
                 break
-    raise NoOutput("could_not_open", attempts[-1].text, attempts)
+    raise NoOutput("could_not_open", attempts[-1].text, attempts, outputs=names)
+
+
+def _names(outputs: Sequence[Output]) -> list[str]:
+    """Each name once, cut-off ones left out where the whole one is there too."""
+    names = dict.fromkeys(output.name for output in outputs if output.host_api not in REFUSED_HOST_APIS)
+    return [name for name in names if not any(other != name and _is_named(name, other) for other in names)]
 
 
 def _matching(choice: Choice, outputs: Sequence[Output], wanted: Wanted) -> Iterator[Output]:

@@ -27,14 +27,16 @@ Condition = Literal["playing", "finished", "lost_device", "callback_failed"]
 class Feed:
     """What the audio thread sees. One is made for each rate that is tried; the stream that opens keeps its own."""
 
-    def __init__(self, rate: int) -> None:
+    def __init__(self, rate: int, *, fade_in: bool = False) -> None:
         self.ring = FrameRing(RING_SECONDS * rate)
-        self.renderer = Renderer(self.ring, rate)
+        self.renderer = Renderer(self.ring, rate, fade_in=fade_in)
         self.error: BaseException | None = None
         self.first_sample_at = 0
         """`time.monotonic_ns` when the first sample was handed to the device; 0 before."""
         self.first_sample_clock = 0.0
         """The same moment on `time.perf_counter`, which is finer on Windows."""
+        self.last_sample_at = 0
+        """`time.monotonic_ns` when a sample was last handed to the device; 0 before."""
 
     def callback(self, out: NDArray[np.float32], frames: int, times: Any, status: Any) -> None:
         """PortAudio's; `out` has shape (frames, channels). Never raises: an error is kept and silence goes out."""
@@ -46,9 +48,11 @@ class Feed:
                     out[:, 1:] = out[:, :1]
                 if status.output_underflow and not status.priming_output:
                     self.renderer.policy.counters.host_underflow_flags += 1
-                if played and not self.first_sample_at:
-                    self.first_sample_at = time.monotonic_ns()
-                    self.first_sample_clock = time.perf_counter()
+                if played:
+                    self.last_sample_at = time.monotonic_ns()
+                    if not self.first_sample_at:
+                        self.first_sample_at = self.last_sample_at
+                        self.first_sample_clock = time.perf_counter()
                 return
         except BaseException as error:  # noqa: BLE001 - one that leaves a callback ends the stream without a word
             self.error = error
@@ -58,12 +62,14 @@ class Feed:
 class Playback:
     """Made by the thread that owns PortAudio; `write` and `end` belong to the one producer thread."""
 
-    def __init__(self, sound: Any, choices: tuple[Choice, ...], wanted: Wanted, stream_rate: int) -> None:
-        """Opens and starts the device. Raises `devices.NoOutput`."""
+    def __init__(
+        self, sound: Any, choices: tuple[Choice, ...], wanted: Wanted, stream_rate: int, *, resumed: bool = False
+    ) -> None:
+        """Opens and starts the device; `resumed`: the sound begins in its middle. Raises `refusals.NoOutput`."""
         feeds: dict[int, Feed] = {}
 
         def make_callback(rate: int) -> Callable[..., None]:
-            feeds[rate] = Feed(rate)
+            feeds[rate] = Feed(rate, fade_in=resumed)
             return feeds[rate].callback
 
         self.stream_rate = stream_rate

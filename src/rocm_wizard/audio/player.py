@@ -1,10 +1,12 @@
-"""The player child: `python -I -m rocm_wizard.audio.player [--device NAME] [--host-api NAME] [--at-device-rate]`.
+"""The player child: `python -I -m rocm_wizard.audio.player [--at-device-rate]`.
 
 A process of its own, because a sound driver can hang a thread for ever or take the process with it. One process plays
 one utterance. JSON Lines both ways; standard error is free text.
 
 Standard input
-    {"type":"open","sample_rate":24000}     once, first
+    {"type":"open","sample_rate":24000}     once, first; may name the output as a whole with "device" and "host_api"
+                                            (else the default), "or_default" takes another one where it cannot be had,
+                                            "resumed" fades in: the sound begins in its middle
     {"type":"audio","audio_b64":"..."}      base64 of float32 little-endian mono, finite, at least one frame
     {"type":"end"}                          no more audio; wait for `finished` before closing standard input
     {"type":"stop"}                         stop now
@@ -15,13 +17,15 @@ Standard input
     within half a second on POSIX; on Windows once its message is queued.
 
 Standard output (every time is `time.monotonic_ns` of this computer, every frame count at the device's rate)
-    opened       host_api, device, rate, asked_rate, latency_ms, resampled, attempts, prebuffer_ms, hands_free
-    unavailable  reason, code, text, attempts                       and the process ends
+    opened       host_api, device, rate, asked_rate, latency_ms, resampled, attempts, outputs, prebuffer_ms, hands_free,
+                 heard_by_nobody
+    unavailable  reason, code, text, attempts, outputs              and the process ends
     playing      at, first_audio_received_at, after_first_audio_ms, after_prebuffer_ms
                                                                     the first sample was handed to the device
     progress     counters, played_seconds, headroom_ms, open_gap_ms five times a second
     gap          at_seconds, starved_frames, length_ms              when sound resumes after a gap
-    finished     outcome, counters, played_seconds, released        and the process ends
+    finished     outcome, counters, played_seconds, last_sample_at, released
+                                                                    and the process ends
     error        reason, text                                       and the process ends, code 1
 
 `after_prebuffer_ms` counts from the arrival of the message that filled the prebuffer (or ended the stream); null when
@@ -36,131 +40,54 @@ import gc
 import os
 import queue
 import sys
-import threading
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
-from rocm_wizard.audio.devices import Choice, NoOutput, Wanted, choices_for, load_portaudio
+from rocm_wizard.audio.devices import Choice, Wanted, choices_for, load_portaudio
 from rocm_wizard.audio.playback import Condition, Playback
 from rocm_wizard.audio.policy import GAP_LOG_LENGTH, PREBUFFER_MS
-from rocm_wizard.audio.protocol import Audio, End, LineReader, Open, ProtocolError, Stop, Writer, claim_stdout, decode
+from rocm_wizard.audio.protocol import LineReader, ProtocolError, Stop, Writer, claim_stdout
+from rocm_wizard.audio.reader import Reader
+from rocm_wizard.audio.refusals import NoOutput
 
 _TICK_SECONDS = 0.02
 _PROGRESS_SECONDS = 0.2
-
-Notice = Open | Stop | ProtocolError
-
-
-class Reader:
-    """The producer thread: audio goes straight into the queue, everything else to the main thread as a notice."""
-
-    def __init__(self, lines: LineReader) -> None:
-        self.notices: queue.SimpleQueue[Notice] = queue.SimpleQueue()
-        self.first_audio_at = 0
-        self.first_audio_clock = 0.0
-        self.prebuffered_clock: float | None = None
-        self._lines = lines
-        self._playback: Playback | None = None
-        self._opened = threading.Event()
-        self._state = "closed"
-
-    def start(self) -> None:
-        threading.Thread(target=self._run, name="read-stdin", daemon=True).start()
-
-    def opened(self, playback: Playback) -> None:
-        """The device is open: audio may come."""
-        self._playback = playback
-        self._opened.set()
-
-    def _run(self) -> None:
-        try:
-            while (line := self._lines.read()) is not None:
-                self._take(line)
-            self.notices.put(Stop())
-        except ProtocolError as error:
-            self.notices.put(error)
-        except OSError:
-            self.notices.put(Stop())
-        except Exception as error:  # noqa: BLE001 - the main thread must hear of it, or the host waits for ever
-            self.notices.put(ProtocolError("reader_failed", repr(error)))
-
-    def _take(self, line: bytes) -> None:
-        arrived, clock = time.monotonic_ns(), time.perf_counter()
-        message = decode(line)
-        if message is None:
-            return
-        if isinstance(message, Stop):
-            self.notices.put(message)
-        elif isinstance(message, Open):
-            self._expect("closed", "open comes once")
-            self._state = "open"
-            self.notices.put(message)
-            self._opened.wait()
-        elif isinstance(message, Audio):
-            self._expect("open", "audio comes between open and end")
-            if not self.first_audio_at:
-                self.first_audio_at, self.first_audio_clock = arrived, clock
-            self._write(message, clock)
-        else:
-            assert isinstance(message, End)
-            self._expect("open", "end comes once, after open")
-            self._state = "ended"
-            if self._playback is not None:
-                self._prebuffered(clock)
-                self._playback.end(self._lines.host_is_gone)
-
-    def _write(self, message: Audio, clock: float) -> None:
-        playback = self._playback
-        if playback is None:
-            return
-        # Noted before the write: the audio thread may take the first sample before this one runs again.
-        coming_ms = len(message.frames) * 1000 / playback.stream_rate
-        if playback.headroom_ms + coming_ms >= PREBUFFER_MS:
-            self._prebuffered(clock)
-        if not playback.write(message.frames, self._lines.host_is_gone):
-            self.notices.put(Stop())
-
-    def _prebuffered(self, clock: float) -> None:
-        if self.prebuffered_clock is None:
-            self.prebuffered_clock = clock
-
-    def _expect(self, state: str, rule: str) -> None:
-        if self._state != state:
-            raise ProtocolError("out_of_order", rule)
 
 
 class Player:
     """The main thread: owns PortAudio, tells the host what happens and decides when it is over."""
 
-    def __init__(self, writer: Writer, reader: Reader, choices: Sequence[Choice], wanted: Wanted) -> None:
+    def __init__(self, writer: Writer, reader: Reader, choices: Sequence[Choice]) -> None:
         self._writer = writer
         self._reader = reader
         self._choices = tuple(choices)
-        self._wanted = wanted
         self._gaps_told = 0
         self._playing_told = False
 
     def run(self) -> int:
         """Plays one utterance; returns the exit code."""
-        try:
-            sound: Any = load_portaudio()
-        except NoOutput as error:
-            sound = error  # told when the host asks, or it would find us gone instead
         self._reader.start()
         notice = self._reader.notices.get()
         if isinstance(notice, Stop):
             return 0
         if isinstance(notice, ProtocolError):
             return self._fail(notice.reason, str(notice))
+        wanted = Wanted(notice.device, notice.host_api, notice.or_default)
         try:
-            if isinstance(sound, NoOutput):
-                raise sound
-            playback = Playback(sound, self._choices, self._wanted, notice.sample_rate)
+            # Not before: PortAudio lists the devices when it is loaded, and never again (python-sounddevice issue 125).
+            sound = load_portaudio()
+            playback = Playback(sound, self._choices, wanted, notice.sample_rate, resumed=notice.resumed)
         except NoOutput as error:
-            attempts = [asdict(attempt) for attempt in error.attempts]
-            self._writer.send("unavailable", reason=error.reason, code=error.code, text=str(error), attempts=attempts)
+            attempts = [attempt.as_fact() for attempt in error.attempts]
+            self._writer.send(
+                "unavailable",
+                reason=error.reason,
+                code=error.code,
+                text=str(error),
+                attempts=attempts,
+                outputs=error.outputs,
+            )
             return 0
         self._tell_opened(playback)
         self._reader.opened(playback)
@@ -195,7 +122,12 @@ class Player:
         if condition == "finished":
             outcome = "degraded" if counters["gaps"] else "played"
         self._writer.send(
-            "finished", outcome=outcome, counters=counters, played_seconds=playback.played_seconds, released=released
+            "finished",
+            outcome=outcome,
+            counters=counters,
+            played_seconds=playback.played_seconds,
+            last_sample_at=playback.feed.last_sample_at,
+            released=released,
         )
         return 0
 
@@ -214,8 +146,10 @@ class Player:
             latency_ms=playback.latency * 1000,
             resampled=playback.resampled,
             attempts=opened.attempts_as_facts(),
+            outputs=opened.outputs,
             prebuffer_ms=PREBUFFER_MS,
             hands_free=opened.hands_free,
+            heard_by_nobody=opened.heard_by_nobody,
         )
 
     def _tell_events(self, playback: Playback) -> None:
@@ -254,8 +188,6 @@ class Player:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the player on this process's own standard streams; returns the exit code."""
     parser = argparse.ArgumentParser(prog="rocm_wizard.audio.player", allow_abbrev=False)
-    parser.add_argument("--device", help="name of the output, whole")
-    parser.add_argument("--host-api", help="name of its host API")
     parser.add_argument("--at-device-rate", action="store_true", help="leave no rate conversion to the system")
     options = parser.parse_args(arguments)
     writer = claim_stdout()
@@ -265,7 +197,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     choices: Sequence[Choice] = choices_for(sys.platform)
     if options.at_device_rate:
         choices = [choice for choice in choices if choice.rate == "device"]
-    player = Player(writer, Reader(LineReader(0)), choices, Wanted(options.device, options.host_api))
+    player = Player(writer, Reader(LineReader(0)), choices)
     try:
         return player.run()
     except OSError as error:

@@ -29,6 +29,10 @@ class ProtocolError(Exception):
 @dataclass(frozen=True, slots=True)
 class Open:
     sample_rate: int
+    device: str | None = None
+    host_api: str | None = None
+    or_default: bool = False
+    resumed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +119,13 @@ def decode(line: bytes) -> Message | None:
         raise ProtocolError("not_an_object", "a message is a JSON object")
     match fields.get("type"):
         case "open":
-            return Open(_rate(fields))
+            return Open(
+                _rate(fields),
+                _name(fields, "device"),
+                _name(fields, "host_api"),
+                fields.get("or_default") is True,
+                fields.get("resumed") is True,
+            )
         case "audio":
             return Audio(_frames(fields))
         case "end":
@@ -135,6 +145,13 @@ def _rate(fields: Mapping[str, Any]) -> int:
     if type(rate) is not int or rate not in RATES:
         raise ProtocolError("bad_rate", f"sample_rate is an integer from {RATES.start} to {RATES.stop - 1}")
     return rate
+
+
+def _name(fields: Mapping[str, Any], field: str) -> str | None:
+    name = fields.get(field)
+    if name is not None and not isinstance(name, str):
+        raise ProtocolError("bad_device", f"{field} is a name or null")
+    return name
 
 
 def _frames(fields: Mapping[str, Any]) -> NDArray[np.float32]:

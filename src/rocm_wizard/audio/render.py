@@ -17,7 +17,8 @@ FADE_SECONDS = 0.005
 class Renderer:
     """Called by the audio thread: takes no lock, makes no array, does no I/O."""
 
-    def __init__(self, ring: FrameRing, rate: int) -> None:
+    def __init__(self, ring: FrameRing, rate: int, *, fade_in: bool = False) -> None:
+        """`fade_in`: the stream begins in the middle of a sound."""
         self.policy = PlaybackPolicy(rate)
         self.ended = False
         """Set by the producer after its last write."""
@@ -28,7 +29,7 @@ class Renderer:
         self._rising = (0.5 - 0.5 * np.cos(np.pi * (np.arange(self._length) + 0.5) / self._length)).astype(np.float32)
         self._falling = np.ascontiguousarray(self._rising[::-1])
         self._release = np.zeros(self._length, np.float32)
-        self._risen = self._length
+        self._risen = 0 if fade_in else self._length
         self._fallen = self._length
         self._last = np.float32(0.0)
 

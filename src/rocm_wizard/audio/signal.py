@@ -1,7 +1,6 @@
 """Numbers about one utterance. Everything is finite; `samples` are 1-D float32 with full scale at 1.0."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,11 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 DBFS_FLOOR = -120.0
 """What silence is reported as."""
 SILENT_DBFS = -50.0
+VOICED_DBFS = -45.0
 FULL_SCALE = 32767 / 32768
 _WINDOW_SECONDS = 0.01
-_CLICK_SECONDS = 0.010
-_CLICK_RATIO = 4.0
-_CLICK_JUMP = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +30,6 @@ class Signal:
     """Share of the 10 ms windows whose RMS is below -50 dBFS; 1.0 for an empty signal."""
     leading_silence_ms: float
     """Until the first sample at or above -50 dBFS; the whole length when there is none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Join:
-    """The seam in front of sample `index`."""
-
-    index: int
-    jump: float
-    """|x[index] - x[index - 1]|"""
-    usual: float
-    """99th percentile of that difference within 10 ms on both sides, the seam left out."""
-    ratio: float
-    click: bool
-    """The jump is above 0.01 (-40 dBFS) and more than four times the usual one."""
 
 
 def measure_signal(samples: ArrayLike, rate: int) -> Signal:
@@ -81,23 +64,14 @@ def envelope(samples: ArrayLike, bins: int) -> NDArray[np.float32]:
     return np.maximum.reduceat(wave, starts).astype(np.float32)
 
 
-def clicks(samples: ArrayLike, joins: Sequence[int], rate: int) -> list[Join]:
-    """Looks at each join: the index of the first sample after it. Raises ValueError outside 1 to frames - 1."""
+def first_voiced(samples: ArrayLike, rate: int) -> int | None:
+    """Index of the first 10 ms window whose RMS reaches -45 dBFS, which the host's onset gate takes for speech."""
     wave = _wave(samples)
-    steps = np.abs(np.diff(wave))
-    reach = max(2, round(rate * _CLICK_SECONDS))
-    found: list[Join] = []
-    for index in joins:
-        if not 1 <= index < len(wave):
-            raise ValueError(f"join {index} is not inside the signal")
-        seam = index - 1
-        around = np.concatenate((steps[max(0, seam - reach) : seam], steps[seam + 1 : seam + 1 + reach]))
-        usual = float(np.percentile(around, 99)) if len(around) else 0.0
-        jump = float(steps[seam])
-        # One 16-bit step is the least difference that means anything.
-        ratio = jump / max(usual, 1 / 32768)
-        found.append(Join(index, jump, usual, ratio, jump > _CLICK_JUMP and ratio > _CLICK_RATIO))
-    return found
+    if not len(wave):
+        return None
+    window = max(1, round(rate * _WINDOW_SECONDS))
+    voiced = _window_rms(wave, window) >= 10 ** (VOICED_DBFS / 20)
+    return int(np.argmax(voiced)) * window if voiced.any() else None
 
 
 def _wave(samples: ArrayLike) -> NDArray[np.float64]:
@@ -123,7 +97,10 @@ def _clipped(wave: NDArray[np.float64]) -> int:
 
 
 def _silent_ratio(wave: NDArray[np.float64], window: int, threshold: float) -> float:
+    return float(np.mean(_window_rms(wave, window) < threshold))
+
+
+def _window_rms(wave: NDArray[np.float64], window: int) -> NDArray[np.float64]:
     starts = np.arange(0, len(wave), window)
     sums = np.add.reduceat(np.square(wave), starts)
-    lengths = np.diff(np.append(starts, len(wave)))
-    return float(np.count_nonzero(np.sqrt(sums / lengths) < threshold) / len(starts))
+    return np.sqrt(sums / np.diff(np.append(starts, len(wave))))

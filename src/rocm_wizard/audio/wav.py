@@ -10,6 +10,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocm_wizard.audio.sound_file import NoSound, mixed_to_mono, read_frames, read_header
+
 Subtype = Literal["PCM_16", "FLOAT"]
 _HASH_BLOCK = 1 << 20
 
@@ -51,17 +53,11 @@ def read_audio(path: Path) -> tuple[NDArray[np.float32], int]:
 
     Raises FileNotFoundError, another OSError, or ValueError when it is no sound file or holds NaN or infinity.
     """
-    import soundfile
-
-    with path.open("rb") as file:
-        try:
-            frames, rate = soundfile.read(file, dtype="float32", always_2d=True)
-        except soundfile.LibsndfileError as error:
-            raise ValueError(f"{path.name} is not a readable sound file: {error}") from error
-    mono = frames[:, 0] if frames.shape[1] == 1 else frames.mean(axis=1, dtype=np.float64).astype(np.float32)
-    if not np.isfinite(mono).all():
-        raise ValueError(f"{path.name} holds NaN or infinity")
-    return np.ascontiguousarray(mono, np.float32), int(rate)
+    try:
+        header = read_header(path)
+        return mixed_to_mono(read_frames(path, -1)), header.rate
+    except NoSound as error:
+        raise ValueError(f"{path.name} is not a readable sound file: {error}") from error
 
 
 def unused_path(path: Path) -> Path:

@@ -15,7 +15,7 @@ type Provenance = Literal["live", "demo", "replay"]
 class RunStarted:
     """The journal's first line: what is being qualified, by which tool, from which source.
 
-    `partial`: the person asked for some of the steps only.
+    `partial`: the person asked for some of the steps only. `optional`: steps that say nothing about the verdict.
     """
 
     tool_version: str
@@ -26,6 +26,7 @@ class RunStarted:
     language: str = "en"
     provenance: Provenance = "live"
     partial: bool = False
+    optional: list[str] = field(default_factory=list[str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +75,17 @@ class Progressed:
 
 @dataclass(frozen=True, slots=True)
 class AudioBlockReceived:
-    """One block of an utterance as it arrived: seconds since the request, its length, its outline (peaks 0..1)."""
+    """One block of an utterance as it arrived: seconds since the request, its length, its outline (peaks 0..1).
+
+    `text`: the sentence that begins with this block, "" where none does.
+    """
 
     stage: str
     index: int
     arrived: float
     seconds: float
     envelope: list[float]
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,10 +54,13 @@ class Pipeline:
         level: str = "standard",
         provenance: ev.Provenance = "live",
         partial: bool = False,
+        optional: Sequence[str] = (),
     ) -> Record:
         """Writes the journal's first line."""
         names = [stage.id for stage in self.stages]
-        event = ev.RunStarted(tool_version, names, dict(target), dict(machine), level, language, provenance, partial)
+        event = ev.RunStarted(
+            tool_version, names, dict(target), dict(machine), level, language, provenance, partial, list(optional)
+        )
         return self.journal.append(event)
 
     def cancel(self) -> None:

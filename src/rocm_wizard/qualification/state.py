@@ -91,10 +91,16 @@ class RunState:
         return next((stage for stage in self.stages if stage.running), None)
 
     @property
+    def judged(self) -> tuple[StageState, ...]:
+        """The stages that the verdict rests on: all but the optional ones."""
+        optional = self.header.optional if self.header is not None else ()
+        return tuple(stage for stage in self.stages if stage.id not in optional)
+
+    @property
     def verdict(self) -> ExitCode:
         """The exit code that the findings so far add up to; nobody sets it by hand."""
         internal = any(finding.id == "internal.error" for stage in self.stages for finding in stage.findings)
-        return exit_code((stage.outcome for stage in self.stages), internal_error=internal)
+        return exit_code((stage.outcome for stage in self.judged), internal_error=internal)
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 from rocm_wizard.report.catalogue import Catalogue
 from rocm_wizard.report.explain import issue_lines
+from rocm_wizard.report.plots import split_series, svg
 
 _STYLE = """
 :root{color-scheme:light dark;--ok:#1a7f37;--warn:#9a6700;--bad:#cf222e;--dim:#6e7781}
@@ -74,7 +75,10 @@ def _stage(stage: Mapping[str, Any], word: Any, catalogue: Catalogue) -> Iterabl
     yield "</table>"
     if stage["measurements"]:
         yield f"<table><tr><th>{word('quantity')}</th><th>{word('phase')}</th><th>{word('value')}</th></tr>"
-        for m in stage["measurements"]:
+        series, rows = split_series(stage["measurements"])
+        for one in series:
+            yield f'<tr><td>{_e(one.name)}</td><td>{svg(one)}</td><td class="n">{_e(one.range)}</td></tr>'
+        for m in rows:
             value = f"{m['value']:.4g} {m['unit']}"
             phase = f"{m['phase'] or ''} {m['sample']}"
             yield f'<tr><td>{_e(m["name"])}</td><td>{_e(phase)}</td><td class="n">{_e(value)}</td></tr>'

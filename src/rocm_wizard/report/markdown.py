@@ -6,6 +6,7 @@ from typing import Any
 
 from rocm_wizard.report.catalogue import Catalogue
 from rocm_wizard.report.explain import issue_lines
+from rocm_wizard.report.plots import sparkline, split_series
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
@@ -70,7 +71,11 @@ def _stage(stage: Mapping[str, Any], word: Any, catalogue: Catalogue) -> Iterabl
         yield ""
         yield f"| {word('quantity')} | {word('phase')} | {word('sample')} | {word('value')} |"
         yield "|---|---|---:|---:|"
-    for m in stage["measurements"]:
+    series, rows = split_series(stage["measurements"])
+    for one in series:
+        line = sparkline([value for _, value in one.points])
+        yield f"| {escape(one.name)} | {line} | {len(one.points)} | {escape(one.range)} |"
+    for m in rows:
         yield f"| {escape(m['name'])} | {m['phase'] or ''} | {m['sample']} | {m['value']:.4g} {m['unit']} |"
 
 

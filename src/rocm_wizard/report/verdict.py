@@ -18,7 +18,7 @@ def verdict_word(state: RunState) -> str:
             return "incomplete"
     code = state.verdict
     if code is ExitCode.QUALIFIED:
-        warned = any(stage.outcome is not Outcome.PASSED for stage in state.stages)
+        warned = any(stage.outcome is not Outcome.PASSED for stage in state.judged)
         return "qualified_warning" if warned else "qualified"
     return code.name.lower()
 
@@ -44,7 +44,7 @@ def uses_embedded_engines(state: RunState) -> bool:
 def first_bad_finding(state: RunState) -> tuple[str, Finding] | None:
     """The stage and finding that closed the gate: the worst one of the first stage that does not open it."""
     order = (Outcome.CRASHED, Outcome.FAILED, Outcome.COULD_NOT_CHECK, Outcome.CANCELLED)
-    for stage in state.stages:
+    for stage in state.judged:
         if stage.outcome is None or stage.outcome.opens_gate:
             continue
         for outcome in order:

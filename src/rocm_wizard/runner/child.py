@@ -107,6 +107,14 @@ class RealChild:
             self._err.join(_STREAMS_END)
         return self._err.tail()
 
+    def stderr_bytes(self) -> int:
+        """See `Child.stderr_bytes`."""
+        return self._err.received
+
+    def stderr_lines(self) -> int:
+        """See `Child.stderr_lines`."""
+        return self._err.lines
+
     def stop(self, grace: float = 5.0) -> ExitReport:
         """See `Child.stop`."""
         if self._report is not None:

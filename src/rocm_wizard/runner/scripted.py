@@ -89,6 +89,14 @@ class ScriptedChild:
         """See `Child.stderr_tail`."""
         return list(self._stderr)
 
+    def stderr_bytes(self) -> int:
+        """See `Child.stderr_bytes`."""
+        return sum(len(line.encode("utf-8")) + 1 for line in self._stderr)
+
+    def stderr_lines(self) -> int:
+        """See `Child.stderr_lines`."""
+        return len(self._stderr)
+
     def stop(self, grace: float = 5.0) -> ExitReport:
         """See `Child.stop`."""
         del grace

@@ -23,6 +23,7 @@ class ChildSpec:
     Attributes:
         purpose: what it is for (`asr sidecar`, `compute probe`), used in the journal and in file names.
         environment: changes to ours; None removes a variable.
+        masked: variables whose values the journal must not hold, beside those whose names look like secrets.
         line_limit: longest stdout line in bytes; a longer one is a protocol error.
     """
 
@@ -31,6 +32,7 @@ class ChildSpec:
     cwd: Path
     environment: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
     line_limit: int = LINE_LIMIT
+    masked: frozenset[str] = frozenset()
 
     def full_environment(self) -> dict[str, str]:
         """Our environment with the changes applied."""
@@ -43,9 +45,10 @@ class ChildSpec:
         return merged
 
     def shown_environment(self) -> dict[str, str | None]:
-        """The changes as the journal may hold them: values of secret-looking names masked."""
+        """The changes as the journal may hold them: values of `masked` and of secret-looking names masked."""
         return {
-            name: "***" if value and _SECRET_NAME.search(name) else value for name, value in self.environment.items()
+            name: "***" if value and (name in self.masked or _SECRET_NAME.search(name)) else value
+            for name, value in self.environment.items()
         }
 
 
@@ -124,6 +127,14 @@ class Child(Protocol):
 
     def stderr_tail(self) -> list[str]:
         """The last cleaned lines of stderr, at most 200."""
+        ...
+
+    def stderr_bytes(self) -> int:
+        """Bytes of stderr read so far."""
+        ...
+
+    def stderr_lines(self) -> int:
+        """Lines of stderr read so far."""
         ...
 
     def stop(self, grace: float = 5.0) -> ExitReport:

@@ -41,10 +41,10 @@ class StdoutReader(threading.Thread):
         while chunk := self._stream.read(_CHUNK):
             arrived = time.monotonic()
             pending += chunk
-            *lines, rest = pending.split(b"\n") if b"\n" in chunk else [pending]
-            for line in lines:
-                self._put(Line(bytes(line.removesuffix(b"\r")), arrived))
-            pending = bytearray(rest)
+            if b"\n" in chunk:  # copying what is pending for every chunk of a long line would be quadratic
+                *lines, pending = pending.split(b"\n")
+                for line in lines:
+                    self._put(Line(bytes(line.removesuffix(b"\r")), arrived))
             if len(pending) > self._limit:
                 self._put(LineTooLong())
                 return
@@ -93,6 +93,10 @@ class StderrDrain(threading.Thread):
         self._dropped = 0
         self._last_emit = 0.0
         self._lock = threading.Lock()
+        self.received = 0
+        """Bytes read so far."""
+        self.lines = 0
+        """Lines read so far."""
 
     def run(self) -> None:
         try:
@@ -103,6 +107,7 @@ class StderrDrain(threading.Thread):
         pending = b""
         try:
             while chunk := self._stream.read(_CHUNK):
+                self.received += len(chunk)
                 *lines, pending = (pending + chunk).split(b"\n")
                 if len(pending) > _STDERR_LINE_CAP:
                     lines, pending = [*lines, pending], b""
@@ -119,6 +124,7 @@ class StderrDrain(threading.Thread):
         texts = [clean_line(line.decode("utf-8", "replace")) for line in lines]
         with self._lock:
             self._ring.extend(texts)
+            self.lines += len(texts)
         room = _LOG_LINES_A_BATCH - len(self._batch)
         self._batch += texts[:room]
         self._dropped += max(0, len(texts) - room)

@@ -2,42 +2,37 @@
 
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rocm_wizard.qualification.clean import clean_text
-from rocm_wizard.runner.spec import Child, ChildGone, ChildTimeout, ExitReport, LineTooLong
+from rocm_wizard.runner.spec import Child
+from rocm_wizard.sidecar.channel import Channel, Received, SidecarError, Traffic, broken
 from rocm_wizard.sidecar.messages import (
     Chunk,
     ProtocolError,
     Ready,
     Samples,
-    decode_line,
-    encode,
     encode_samples,
     parse_chunk,
     parse_ready,
+    parse_text,
 )
 
+__all__ = ["Block", "SidecarClient", "SidecarError", "Transcript"]
 
-class SidecarError(Exception):
-    """Something a sidecar did. `kind` is a stable name, `detail` what it said or when."""
+LONGEST_UTTERANCE = 600.0
+"""Seconds of sound after which an utterance counts as endless."""
+MOST_BLOCKS = 50_000
 
-    def __init__(self, kind: str, detail: str = "", rule: str = "", exit: ExitReport | None = None) -> None:
-        super().__init__(detail or kind)
-        self.kind = kind
-        self.detail = clean_text(detail)
-        self.rule = rule
-        self.exit = exit
-
-
-@dataclass(frozen=True, slots=True)
-class Received:
-    """A message and when its last byte arrived (`time.monotonic()`)."""
-
-    message: Mapping[str, Any]
-    arrived: float
+_UNASKED = {
+    "ready": "second_ready",
+    "result": "second_result",
+    "chunk": "chunk_after_done",
+    "done": "second_done",
+    "error": "unasked_error",
+}
+"""The broken rule when a message of this type comes though nothing is under way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,102 +57,238 @@ class SidecarClient:
     """Speaks the wire with one child.
 
     Every method raises `SidecarError` with kind `not_ready` (deadline), `load_failed`, `silent` (deadline), `died`,
-    `refused` (an `error` message), `protocol` (with the broken rule), or `stuck` (takes no input).
+    `refused` (an `error` message), `protocol` (with the broken rule), or `stuck` (takes no input). After `refused` the
+    channel is as good as before. After anything else it is lost, because late answers could be taken for those to
+    later requests: every further request raises `out_of_step`, and the child has to be stopped and started anew.
+
+    Attributes:
+        traffic: counts of what came.
+        text_before_ready: lines that were no messages before `ready`, shortened, at most 5; only when tolerated.
+        drained_seconds: from the interruption of the last interrupted utterance to its end; None when none was.
+        drained_blocks: blocks of it that nobody wanted any more.
     """
 
-    def __init__(self, child: Child, *, ready_seconds: float, message_seconds: float) -> None:
+    def __init__(
+        self, child: Child, *, ready_seconds: float, message_seconds: float, text_before_ready: bool = False
+    ) -> None:
         self.child = child
-        self.unknown_messages = 0
+        self.text_before_ready: list[str] = []
+        self.drained_seconds: float | None = None
+        self.drained_blocks = 0
+        self._channel = Channel(child)
         self._ready_seconds = ready_seconds
         self._message_seconds = message_seconds
+        self._tolerant = text_before_ready
         self._started = time.monotonic()
+        self._lost: SidecarError | None = None
+        self._under_way: str | None = None
+        self._ended_id: str | None = None
+        self._interrupted = 0.0
+
+    @property
+    def traffic(self) -> Traffic:
+        """What came so far."""
+        return self._channel.traffic
+
+    @property
+    def channel(self) -> Channel:
+        """The line-by-line half, for those who need several utterances under way at once."""
+        return self._channel
+
+    def request_log(self) -> list[str]:
+        """The cleaned lines that the sidecar logged since the last request began, at most 200."""
+        return self._channel.request_log()
+
+    @property
+    def unknown_messages(self) -> int:
+        """Messages of types that the wire does not have."""
+        return self.traffic.unknown_types.total()
 
     def wait_ready(self) -> tuple[Ready, float]:
         """The `ready` message and the seconds it took."""
-        deadline = self._started + self._ready_seconds
-        received = self._receive(deadline, "not_ready")
-        kind = received.message["type"]
-        if kind == "error":
-            raise SidecarError("load_failed", str(received.message.get("msg", "")))
-        if kind != "ready":
-            raise SidecarError("protocol", f"type {kind[:40]!r} before ready", "not_ready_first")
         try:
-            return parse_ready(received.message), received.arrived - self._started
-        except ProtocolError as error:
-            raise SidecarError("protocol", error.shown, error.rule) from error
+            received = self._first_message()
+            kind = received.message["type"]
+            if kind == "error":
+                raise SidecarError("load_failed", str(received.message.get("msg", "")))
+            if kind != "ready":
+                raise SidecarError("protocol", f"type {kind[:40]!r} before ready", "not_ready_first")
+            try:
+                ready = parse_ready(received.message)
+            except ProtocolError as error:
+                raise broken(error) from error
+        except SidecarError as error:
+            self._lost = error
+            raise
+        self._channel.ready_came()
+        return ready, received.arrived - self._started
+
+    def _first_message(self) -> Received:
+        deadline = self._started + self._ready_seconds
+        while True:
+            try:
+                return self._channel.receive(deadline, "not_ready")
+            except SidecarError as error:
+                if error.rule not in ("text_on_stdout", "not_utf8"):
+                    raise
+                if not self._tolerant:
+                    raise SidecarError("protocol", error.detail, "text_before_ready") from error
+                if len(self.text_before_ready) < 5:
+                    self.text_before_ready.append(error.detail)
 
     def transcribe(self, samples: Samples, sample_rate: int, language: str | None) -> Transcript:
         """Sends one utterance; the answer carries no id on this wire, so nothing else may be under way."""
         request = {"audio_b64": encode_samples(samples), "sample_rate": sample_rate, "language": language}
-        sent = self._send(request)
-        message, arrived = self._answer(("result",), None)
-        text = message.get("text")
-        if not isinstance(text, str):
-            raise SidecarError("protocol", "result without text", "bad_result")
-        extra = {name: value for name, value in message.items() if name not in ("type", "text")}
-        return Transcript(text, arrived - sent, extra)
+        self._begin()
+        try:
+            sent = self._channel.send(request, self._message_seconds)
+            received = self._answer("result", None)
+            text = parse_text(received.message)
+        except (SidecarError, ProtocolError) as error:
+            raise self._failed(error) from error
+        self._ended()
+        extra = {name: value for name, value in received.message.items() if name not in ("type", "text")}
+        return Transcript(text, received.arrived - sent, extra)
 
-    def speak(self, request: Mapping[str, Any]) -> Iterator[Block | Mapping[str, Any]]:
-        """Streams one utterance: blocks as they arrive, and the `done` message last."""
+    def speak(self, request: Mapping[str, Any]) -> Generator[Block | Mapping[str, Any], None, None]:
+        """Streams one utterance: blocks as they arrive, and the `done` message last.
+
+        Closing the generator interrupts the utterance. The wire has no word for that: the sidecar goes on, and the next
+        request first reads what is left.
+        """
+        return self._utterance("infer_stream", request)
+
+    def infer(self, request: Mapping[str, Any]) -> tuple[Block, Mapping[str, Any]]:
+        """Speaks one utterance as a whole: its one block, and the `done` message."""
+        blocks: list[Block] = []
+        for item in self._utterance("infer", request):
+            if not isinstance(item, Block):
+                return blocks[0], item
+            blocks.append(item)
+            if len(blocks) > 1:
+                raise self._failed(ProtocolError("infer_many_chunks", "2 or more"))
+        raise AssertionError("an utterance ends with its done message")
+
+    def _utterance(self, kind: str, request: Mapping[str, Any]) -> Generator[Block | Mapping[str, Any], None, None]:
+        self._begin()
         request_id = uuid.uuid4().hex
-        sent = self._send({"type": "infer_stream", "request_id": request_id, "request": dict(request)})
-        index, rate = 0, None
-        while True:
-            message, arrived = self._answer(("chunk", "done"), request_id)
-            if message["type"] == "done":
-                if index == 0:
-                    raise SidecarError("protocol", "done without audio", "no_audio")
-                yield message
-                return
-            try:
-                chunk = parse_chunk(message)
-                if rate not in (None, chunk.sample_rate):
+        try:
+            message = {"type": kind, "request_id": request_id, "request": dict(request)}
+            sent = self._channel.send(message, self._message_seconds)
+            self._under_way = request_id
+            index, rate, length = 0, 0, 0.0
+            while (received := self._answer("chunk", request_id, "done")).message["type"] == "chunk":
+                chunk = parse_chunk(received.message)
+                if rate and rate != chunk.sample_rate:
                     raise ProtocolError("sample_rate_changed", f"{rate} to {chunk.sample_rate}")
-            except ProtocolError as error:
-                raise SidecarError("protocol", error.shown, error.rule) from error
-            rate = chunk.sample_rate
-            yield Block(index, chunk, arrived - sent)
-            index += 1
+                rate = chunk.sample_rate
+                length += len(chunk.samples) / rate
+                if length > LONGEST_UTTERANCE or index >= MOST_BLOCKS:
+                    raise ProtocolError("endless", f"{length:.0f} s in {index} blocks")
+                block = Block(index, chunk, received.arrived - sent)
+                index += 1
+                try:
+                    yield block
+                finally:
+                    self._interrupted = time.monotonic()
+                if self._under_way != request_id:
+                    raise SidecarError("out_of_step", "another request was made in between")
+            if index == 0:
+                raise ProtocolError("no_audio", "done without audio")
+        except (SidecarError, ProtocolError) as error:
+            raise self._failed(error) from error
+        self._ended()
+        yield received.message
 
-    def _answer(self, wanted: tuple[str, ...], request_id: str | None) -> tuple[Mapping[str, Any], float]:
+    def finish(self, grace: float) -> None:
+        """Says that nothing more will come, and reads to the end of the stream; nothing may be on it.
+
+        Raises:
+            SidecarError: `protocol`: something came that nobody asked for. A child that does not end is no error here.
+        """
+        if self._lost is not None:
+            return
+        self._drain()
+        self.child.close_stdin()
+        deadline = time.monotonic() + grace
+        try:
+            while (received := self._channel.receive_or_end(deadline, "lingers")) is not None:
+                self._unasked(received)
+        except SidecarError as error:
+            if error.kind != "lingers":
+                raise self._failed(error) from error
+
+    def _begin(self) -> None:
+        """Nothing may be under way and nothing may be waiting on the channel."""
+        if self._lost is not None:
+            raise SidecarError("out_of_step", f"after: {self._lost.rule or self._lost.kind}")
+        self._drain()
+        try:
+            while (received := self._channel.waiting()) is not None:
+                self._unasked(received)
+        except SidecarError as error:
+            raise self._failed(error) from error
+        self._channel.request_begins()
+
+    def _drain(self) -> None:
+        """Reads the rest of an interrupted utterance."""
+        if (request_id := self._under_way) is None:
+            return
+        blocks, stopped = 0, self._interrupted
+        try:
+            while (received := self._answer("chunk", request_id, "done")).message["type"] == "chunk":
+                blocks += 1
+                if blocks >= MOST_BLOCKS:
+                    raise ProtocolError("endless", f"{blocks} blocks after an interruption")
+        except (SidecarError, ProtocolError) as error:
+            failed = self._failed(error)
+            if failed.kind != "refused":
+                raise failed from error
+            ended = time.monotonic()
+        else:
+            ended = received.arrived
+        self._ended()
+        self.drained_seconds, self.drained_blocks = max(0.0, ended - stopped), blocks
+
+    def _answer(self, wanted: str, request_id: str | None, last: str = "") -> Received:
         deadline = time.monotonic() + self._message_seconds
         while True:
-            received = self._receive(deadline, "silent")
+            received = self._channel.receive(deadline, "silent")
             message = received.message
             kind = message["type"]
             if kind == "error":
+                if request_id is not None and message.get("request_id") not in (request_id, "", None):
+                    raise self._wrong_id(message, request_id)
                 raise SidecarError("refused", str(message.get("msg", "")))
-            if kind not in wanted:
-                self.unknown_messages += 1
-                continue
-            answered = message.get("request_id", request_id if request_id is None else "")
-            if request_id is not None and answered != request_id:
-                raise SidecarError("protocol", f"{str(answered)[:40]!r} in place of {request_id!r}", "wrong_request_id")
-            return message, received.arrived
+            if kind in (wanted, last):
+                if request_id is not None and message.get("request_id") != request_id:
+                    raise self._wrong_id(message, request_id)
+                return received
+            if kind in _UNASKED:
+                rule = "second_ready" if kind == "ready" else "wrong_answer_type"
+                raise SidecarError("protocol", f"{kind!r} in place of {wanted!r}", rule)
 
-    def _send(self, message: Mapping[str, Any]) -> float:
-        try:
-            self.child.send(encode(message), self._message_seconds)
-        except ChildTimeout:
-            raise SidecarError("stuck", f"{self._message_seconds:g} s") from None
-        except ChildGone:
-            raise self._died() from None
-        return time.monotonic()
+    def _unasked(self, received: Received) -> None:
+        kind = received.message["type"]
+        if kind in _UNASKED:
+            raise SidecarError("protocol", f"{kind!r} without a request", _UNASKED[kind])
 
-    def _receive(self, deadline: float, late: str) -> Received:
-        try:
-            line = self.child.read(max(0.0, deadline - time.monotonic()))
-        except ChildTimeout:
-            raise SidecarError(late) from None
-        except LineTooLong:
-            raise SidecarError("protocol", f"over {self.child.spec.line_limit} bytes", "line_too_long") from None
-        if line is None:
-            raise self._died()
-        try:
-            return Received(decode_line(line.data), line.arrived)
-        except ProtocolError as error:
-            raise SidecarError("protocol", error.shown, error.rule) from error
+    def _wrong_id(self, message: Mapping[str, Any], request_id: str) -> SidecarError:
+        answered, kind = message.get("request_id"), message["type"]
+        if answered is not None and answered == self._ended_id:
+            return SidecarError("protocol", f"{kind!r} of the request before", _UNASKED[kind])
+        shown = str(answered or "")[:40]
+        return SidecarError("protocol", f"{shown!r} in place of {request_id!r}", "wrong_request_id")
 
-    def _died(self) -> SidecarError:
-        report = self.child.stop(grace=2.0)
-        return SidecarError("died", str(report.meaning), exit=report)
+    def _failed(self, error: SidecarError | ProtocolError) -> SidecarError:
+        """The error to raise; anything but a refusal loses the channel."""
+        failed = broken(error) if isinstance(error, ProtocolError) else error
+        self._ended()
+        if failed.kind != "refused":
+            self._lost = self._lost or failed
+        return failed
+
+    def _ended(self) -> None:
+        """A request is over, well or not."""
+        self._ended_id, self._under_way = self._under_way, None
+        self._channel.request_ended()

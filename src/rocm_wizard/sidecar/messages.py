@@ -5,7 +5,7 @@ import binascii
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,18 +27,22 @@ class ProtocolError(Exception):
 
 def excerpt(data: bytes) -> str:
     """The beginning of a line, escaped so that it can be shown anywhere."""
-    text = data[:_SHOWN].decode("ascii", "backslashreplace")
-    return text.encode("unicode_escape").decode("ascii") + ("…" if len(data) > _SHOWN else "")
+    shown = "".join(chr(byte) if 0x20 <= byte < 0x7F else f"\\x{byte:02x}" for byte in data[:_SHOWN])
+    return shown + ("…" if len(data) > _SHOWN else "")
 
 
 def decode_line(data: bytes) -> dict[str, Any]:
     """One stdout line as a message object.
 
     Raises:
-        ProtocolError: `text_on_stdout` (no JSON), `not_an_object`, `no_type`.
+        ProtocolError: `not_utf8`, `text_on_stdout` (no JSON), `not_an_object`, `no_type`.
     """
     try:
-        message = json.loads(data)
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ProtocolError("not_utf8", excerpt(data)) from None
+    try:
+        message = json.loads(text)
     except (ValueError, RecursionError):
         raise ProtocolError("text_on_stdout", excerpt(data)) from None
     if not isinstance(message, dict):
@@ -50,7 +54,10 @@ def decode_line(data: bytes) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A sidecar's first message. Fields it did not send are None; what we do not know is in `extra`."""
+    """A sidecar's first message. Fields it did not send are None; what we do not know is in `extra`.
+
+    `says_hip`: it has the field `hip` at all. The checkout's ASR sidecar does not send it, on ROCm neither.
+    """
 
     device: str
     torch: str | None
@@ -58,6 +65,7 @@ class Ready:
     load_ms: float | None
     warmup_ms: float | None
     extra: Mapping[str, Any]
+    says_hip: bool = True
 
     @property
     def device_kind(self) -> str:
@@ -83,6 +91,7 @@ def parse_ready(message: Mapping[str, Any]) -> Ready:
         load_ms=_number(message.get("load_ms")),
         warmup_ms=_number(message.get("warmup_ms")),
         extra={name: value for name, value in message.items() if name not in known},
+        says_hip="hip" in message,
     )
 
 
@@ -91,16 +100,26 @@ def _text(value: Any) -> str | None:
 
 
 def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:  # JSON integers have no limit
+        return None
+    return number if math.isfinite(number) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """One block of an utterance: float32 mono samples at `sample_rate` hertz."""
+    """One block of an utterance: float32 mono samples at `sample_rate` hertz.
+
+    `timing`: milliseconds that making it took, by stage, where the sidecar says so (`cfm_ms`, `bigvgan_ms`).
+    """
 
     sample_rate: int
     samples: Samples
     text: str
+    timing: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
 def parse_chunk(message: Mapping[str, Any]) -> Chunk:
@@ -128,7 +147,28 @@ def parse_chunk(message: Mapping[str, Any]) -> Chunk:
     if not finite.all():
         raise ProtocolError("not_finite", f"{int(samples.size - finite.sum())} of {samples.size} samples")
     text = message.get("text")
-    return Chunk(rate, samples, text if isinstance(text, str) else "")
+    return Chunk(rate, samples, text if isinstance(text, str) else "", _timing(message.get("timing")))
+
+
+def _timing(value: Any) -> dict[str, float]:
+    items = value.items() if isinstance(value, dict) else ()
+    return {str(name): number for name, said in items if (number := _number(said)) is not None}
+
+
+def parse_text(message: Mapping[str, Any]) -> str:
+    """The text of a `result` message.
+
+    Raises:
+        ProtocolError: `bad_result`: no text, or no Unicode (half of a surrogate pair).
+    """
+    text = message.get("text")
+    if not isinstance(text, str):
+        raise ProtocolError("bad_result", "result without text")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ProtocolError("bad_result", "text with half a surrogate pair") from None
+    return text
 
 
 def encode(message: Mapping[str, Any]) -> bytes:

@@ -5,19 +5,31 @@ One JSON object a line on stdin and stdout. Request: `audio_b64` (base64 of floa
 `context`, `request_id` (echoed when given). Answer: one `result` or `error`.
 """
 
+import importlib.util
 import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocm_wizard.speech.serve import Message, OptionParser, RequestError, Service, check_engine, run_sidecar
+from rocm_wizard.speech.serve import (
+    LoadFailure,
+    Message,
+    OptionParser,
+    RequestError,
+    Service,
+    check_engine,
+    run_sidecar,
+)
 
 if TYPE_CHECKING:  # torch is loaded only behind the guard
-    from rocm_wizard.speech.embedded_asr import EmbeddedAsr
-    from rocm_wizard.speech.payload import Samples
+    import torch
 
-ENGINES = ("embedded",)
+    from rocm_wizard.speech.asr_engine import AsrEngine
+    from rocm_wizard.speech.payload import Samples
+    from rocm_wizard.speech.qwen3_asr_folder import ModelFolder
+
+ENGINES = ("embedded", "qwen3_asr")
 MODEL_RATE = 16_000
 # Rates whose ratio to 16 kHz is small; a polyphase filter for any other takes gigabytes.
 RATES = (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000)
@@ -28,9 +40,9 @@ HOST_NAMES = {"Filipino": "Tagalog"}
 
 
 class AsrService:
-    """The embedded recogniser behind the wire."""
+    """A recogniser behind the wire."""
 
-    def __init__(self, engine: "EmbeddedAsr", facts: Message) -> None:
+    def __init__(self, engine: "AsrEngine", facts: Message) -> None:
         self._engine = engine
         self._facts = facts
 
@@ -44,6 +56,8 @@ class AsrService:
 
     def answer(self, request: Message, send: Callable[[Message], None]) -> None:
         """Recognise one clip."""
+        from rocm_wizard.speech.devices import memory_fields
+
         started = time.perf_counter()
         samples, seconds = read_audio(request)
         language = read_language(request, self._engine.language_names)
@@ -51,6 +65,13 @@ class AsrService:
         if context is not None and not isinstance(context, str):
             raise RequestError(f"context is a string, not {type(context).__name__}")
         heard = self._engine.transcribe(samples, language, context or "")
+        took = (time.perf_counter() - started) * 1000
+        times = {
+            "inference_ms": took,
+            "gate_ms": heard.gate_ms,
+            "encode_ms": heard.encode_ms,
+            "decode_ms": heard.decode_ms,
+        }
         send(
             {
                 "type": "result",
@@ -58,12 +79,10 @@ class AsrService:
                 "text": heard.text,
                 "language": heard.language,
                 "audio_seconds": round(seconds, 4),
-                "inference_ms": round((time.perf_counter() - started) * 1000, 2),
-                "gate_ms": round(heard.gate_ms, 2),
-                "encode_ms": round(heard.encode_ms, 2),
-                "decode_ms": round(heard.decode_ms, 2),
+                **{name: round(ms, 2) for name, ms in times.items() if ms is not None},
                 "tokens": heard.tokens,
-                "speech_ratio": heard.speech_ratio,
+                **({} if heard.speech_ratio is None else {"speech_ratio": heard.speech_ratio}),
+                **memory_fields(str(self._facts["device"])),
             }
         )
 
@@ -96,14 +115,15 @@ def _resampled(samples: "Samples", rate: int) -> "Samples":
 
 
 def read_language(request: Message, known: Sequence[str]) -> str | None:
-    """The language's name among `known`, None for detection. Raises RequestError naming the accepted ones."""
+    """The name among `known` in any letter case, None for detection. Raises RequestError naming all."""
     wanted = request.get("language", DEFAULT_LANGUAGE if DEFAULT_LANGUAGE in known else None)
     if wanted is None or wanted == "":
         return None
     if not isinstance(wanted, str):
         raise RequestError(f"language is a string or null, not {type(wanted).__name__}")
-    name = HOST_NAMES.get(wanted, wanted)
-    if name not in known:
+    names = {name.casefold(): name for name in known}
+    name = names.get(wanted.strip().casefold()) or names.get(HOST_NAMES.get(wanted, "").casefold())
+    if name is None:
         raise RequestError(f"language {wanted!r} is unknown; use null for detection, or one of: {', '.join(known)}")
     return name
 
@@ -114,6 +134,8 @@ def load(arguments: Sequence[str]) -> Service:
     options = _options(arguments)
     # The weights are on disk or nowhere: nothing may be looked up on a network.
     os.environ["HF_HUB_OFFLINE"] = os.environ["TRANSFORMERS_OFFLINE"] = "1"
+    # torch and transformers take seconds to import: what is wrong with a folder or a device is told before.
+    folder = _qwen3_asr_folder(options.model) if options.engine == "qwen3_asr" else None
     from rocm_wizard.speech import devices
 
     devices.prepare_torch()
@@ -122,26 +144,38 @@ def load(arguments: Sequence[str]) -> Service:
         require_gpu=devices.required("QWEN3_ASR_REQUIRE_CUDA"),
         fall_back=not options.device,
     )
-    # transformers takes seconds to import: a missing GPU is told before.
-    from rocm_wizard.speech.embedded_asr import EmbeddedAsr
-
-    engine = EmbeddedAsr(choice.device, options.model)
+    engine = _engine(choice.device, options.model, folder)
     loaded_ms = round((time.perf_counter() - started) * 1000)
-    warm_up_ms = engine.warm_up() if choice.device.type != "cpu" else 0
     return AsrService(
         engine,
         {
             "device": str(choice.device),
-            "attn_impl": engine.attention_name,
-            "warmup_ms": warm_up_ms,
+            "warmup_ms": engine.warm_up(),
             **devices.torch_facts(),
             "engine": options.engine,
-            "model": engine.name,
-            "weights_sha256": engine.sha256,
             "load_ms": loaded_ms,
             "device_note": choice.note,
+            **engine.facts(),
         },
     )
+
+
+def _qwen3_asr_folder(given: Path | None) -> "ModelFolder":
+    if importlib.util.find_spec("qwen_asr") is None:
+        raise LoadFailure("the package qwen-asr is not installed; it comes with the extra `engines`")
+    from rocm_wizard.speech.qwen3_asr_folder import check_folder, find_folder
+
+    return check_folder(find_folder(given, os.environ, Path.cwd()))
+
+
+def _engine(device: "torch.device", given: Path | None, folder: "ModelFolder | None") -> "AsrEngine":
+    if folder is not None:
+        from rocm_wizard.speech.qwen3_asr import Qwen3Asr
+
+        return Qwen3Asr(device, folder, os.environ)
+    from rocm_wizard.speech.embedded_asr import EmbeddedAsr
+
+    return EmbeddedAsr(device, given)
 
 
 class _Options:
@@ -153,7 +187,7 @@ class _Options:
 def _options(arguments: Sequence[str]) -> _Options:
     parser = OptionParser(prog="rocm_wizard.speech.asr", description="ASR sidecar, JSON Lines on stdin and stdout")
     parser.add_argument("--engine", default=ENGINES[0], help="recogniser: " + ", ".join(ENGINES))
-    parser.add_argument("--model", type=Path, help="local Whisper folder (safetensors) instead of the packaged weights")
+    parser.add_argument("--model", type=Path, help="local folder (safetensors): Whisper, or Qwen3-ASR")
     parser.add_argument("--device", default="", help="cpu, cuda:0 or mps; QWEN3_ASR_DEVICE when absent")
     options = parser.parse_args(arguments, namespace=_Options())
     check_engine(options.engine, ENGINES)

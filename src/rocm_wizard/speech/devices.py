@@ -105,3 +105,8 @@ def synchronise(device: torch.device) -> None:
         torch.cuda.synchronize(device)
     elif device.type == "mps":
         torch.mps.synchronize()
+
+
+def memory_fields(device: str) -> Message:
+    """`device_memory_bytes`, what this process holds on a GPU; nothing where the memory is the computer's own."""
+    return {"device_memory_bytes": torch.cuda.memory_reserved(device)} if device.startswith("cuda") else {}

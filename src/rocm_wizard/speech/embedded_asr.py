@@ -2,9 +2,8 @@
 
 import hashlib
 import json
-import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +17,13 @@ from transformers.models.whisper.modeling_whisper import WhisperForConditionalGe
 from transformers.models.whisper.tokenization_whisper import LANGUAGES
 from transformers.utils import logging as transformers_logging
 
+from rocm_wizard.speech.asr_engine import RATE, WARM_UP_SECONDS, Heard, attention_for, refuse_code, token_limit
 from rocm_wizard.speech.devices import is_hip, synchronise
 from rocm_wizard.speech.payload import Samples
-from rocm_wizard.speech.serve import LoadFailure
+from rocm_wizard.speech.serve import LoadFailure, Message
 from rocm_wizard.speech.voice_gate import read_gate
 from rocm_wizard.speech.whisper_weights import WHISPER_BASE_SHA256, find_packaged_whisper, read_whisper
 
-RATE = 16_000
-FEWEST_TOKENS, MOST_TOKENS, TOKENS_PER_SECOND = 32, 256, 10
 # Half of the decoder's 448 positions, less the start token: what Whisper was trained to see before the text.
 MOST_CONTEXT_TOKENS = 223
 FOLDER_FILES = (
@@ -35,24 +33,10 @@ FOLDER_FILES = (
     "tokenizer.json",
     "model.safetensors",
 )
-WARM_UP_SECONDS = 2
 
 # Token numbers of multilingual Whisper; the same in the packaged settings and in tokenizer.json.
 END_OF_TEXT, START_OF_TRANSCRIPT = 50257, 50258
 TRANSLATE, TRANSCRIBE, START_OF_PREVIOUS, NO_TIMESTAMPS = 50358, 50359, 50361, 50363
-
-
-@dataclass(frozen=True)
-class Transcript:
-    """What was heard. `language` is the English name, "" where the gate kept the clip from the network."""
-
-    text: str
-    language: str
-    speech_ratio: float
-    gate_ms: float
-    encode_ms: float
-    decode_ms: float
-    tokens: int
 
 
 @dataclass(frozen=True)
@@ -67,19 +51,20 @@ class LoadedWhisper:
 
 
 class EmbeddedAsr:
-    """Whisper on one device. One utterance at a time, at most 30 s, greedy: the same samples give the same text."""
+    """See `asr_engine.AsrEngine`. Whisper on one device, float16 on a GPU, behind the voice gate."""
 
     def __init__(self, device: torch.device, model_folder: Path | None = None) -> None:
         """Load the network. Raises LoadFailure, FileNotFoundError or WeightFileError for what is missing or wrong."""
         transformers_logging.set_verbosity_error()  # a host may never read stderr, and a full pipe would stop us
-        self.device = device
-        self.attention = attention_for(device)
-        loaded = load_packaged(self.attention) if model_folder is None else load_folder(model_folder, self.attention)
+        self._device = device
+        self._hip = is_hip() and device.type == "cuda"
+        attention = attention_for(self._hip)
+        loaded = load_packaged(attention) if model_folder is None else load_folder(model_folder, attention)
         self._dtype = torch.float16 if device.type == "cuda" else torch.float32
         self._network = loaded.network.eval()
         nn.Module.to(self._network, device=device, dtype=self._dtype)
         self._tokenizer, self._features = loaded.tokenizer, loaded.features
-        self.name, self.sha256 = loaded.name, loaded.sha256
+        self._name, self._sha256 = loaded.name, loaded.sha256
         tokens: dict[str, int] | None = getattr(self._network.generation_config, "lang_to_id", None)
         # An English-only Whisper has no language tokens.
         self._language_tokens = tokens or {"<|en|>": 0}
@@ -89,41 +74,44 @@ class EmbeddedAsr:
 
     @property
     def language_names(self) -> list[str]:
-        """English names of the languages this network knows."""
+        """See `asr_engine.AsrEngine.language_names`: those that this network knows."""
         return sorted(self._languages.values())
 
-    @property
-    def attention_name(self) -> str:
-        """How attention is computed, in the host's words."""
-        return "eager+math_sdp" if is_hip() and self.device.type == "cuda" else self.attention
+    def facts(self) -> Message:
+        """See `asr_engine.AsrEngine.facts`."""
+        return {
+            "attn_impl": "eager+math_sdp" if self._hip else attention_for(self._hip),
+            "model": self._name,
+            "weights_sha256": self._sha256,
+            "dtype": str(self._dtype).removeprefix("torch."),
+        }
 
     def warm_up(self) -> int:
-        """Run 2 s of zeros through the whole network and return the milliseconds; only worth it on a GPU."""
+        """See `asr_engine.AsrEngine.warm_up`: 2 s of zeros through the whole network, on a GPU."""
+        if self._device.type == "cpu":
+            return 0
         started = time.perf_counter()
         self._recognise(torch.zeros(WARM_UP_SECONDS * RATE).numpy(), "Chinese" if self._multilingual else None, "")
-        synchronise(self.device)
+        synchronise(self._device)
         return round((time.perf_counter() - started) * 1000)
 
-    def transcribe(self, samples: Samples, language: str | None, context: str = "") -> Transcript:
-        """Recognise 16 kHz mono samples, shape [n], n <= 480,000.
-
-        `language` is one of `language_names`, None for detection. `context` is shown to the decoder as the text before.
-        """
+    def transcribe(self, samples: Samples, language: str | None, context: str) -> Heard:
+        """See `asr_engine.AsrEngine.transcribe`; `context` is shown to the decoder as the text before."""
         started = time.perf_counter()
         gate = read_gate(samples)
         gate_ms = (time.perf_counter() - started) * 1000
         if not gate.speech:
-            return Transcript("", "", 0.0, gate_ms, 0.0, 0.0, 0)
-        text, heard, encode_ms, decode_ms, tokens = self._recognise(samples, language, context)
-        return Transcript(text, heard, gate.speech_ratio, gate_ms, encode_ms, decode_ms, tokens)
+            return Heard("", "", 0, 0.0, 0.0, gate_ms, 0.0)
+        heard = self._recognise(samples, language, context)
+        return replace(heard, gate_ms=gate_ms, speech_ratio=gate.speech_ratio)
 
     @torch.inference_mode()
-    def _recognise(self, samples: Samples, language: str | None, context: str) -> tuple[str, str, float, float, int]:
+    def _recognise(self, samples: Samples, language: str | None, context: str) -> Heard:
         started = time.perf_counter()
         mel = self._features(samples, sampling_rate=RATE, return_tensors="pt")["input_features"]
-        mel = mel.to(device=self.device, dtype=self._dtype)
+        mel = mel.to(device=self._device, dtype=self._dtype)
         encoded = self._network.get_encoder()(mel)
-        synchronise(self.device)
+        synchronise(self._device)
         encoded_at = time.perf_counter()
         options: dict[str, Any] = {}
         code = "en"
@@ -142,11 +130,11 @@ class EmbeddedAsr:
             **options,
         )
         tokens = [int(token) for token in found[0]]
-        synchronise(self.device)
+        synchronise(self._device)
         done = time.perf_counter()
         text = self._tokenizer.decode(tokens, skip_special_tokens=True).strip()
         encode_ms, decode_ms = (encoded_at - started) * 1000, (done - encoded_at) * 1000
-        return text, self._languages.get(code, ""), encode_ms, decode_ms, len(tokens)
+        return Heard(text, self._languages.get(code, ""), len(tokens), encode_ms, decode_ms)
 
     def _code_of(self, language: str) -> str:
         return next(code for code, name in self._languages.items() if name == language)
@@ -158,17 +146,7 @@ class EmbeddedAsr:
     def _context_tokens(self, context: str) -> torch.Tensor:
         words = self._tokenizer.encode(" " + context.strip(), add_special_tokens=False).ids[-MOST_CONTEXT_TOKENS:]
         start = self._tokenizer.token_to_id("<|startofprev|>")
-        return torch.tensor([start, *words], device=self.device)
-
-
-def token_limit(seconds: float) -> int:
-    """Most tokens for an utterance: ten a second, between 32 and 256, as the host's own sidecar allows."""
-    return min(MOST_TOKENS, max(FEWEST_TOKENS, math.floor(seconds * TOKENS_PER_SECOND)))
-
-
-def attention_for(device: torch.device) -> str:
-    """transformers' name of the attention to use: eager on HIP, where the fused kernels are not trusted, else SDPA."""
-    return "eager" if is_hip() and device.type == "cuda" else "sdpa"
+        return torch.tensor([start, *words], device=self._device)
 
 
 def load_packaged(attention: str) -> LoadedWhisper:
@@ -230,6 +208,7 @@ def load_folder(folder: Path, attention: str) -> LoadedWhisper:
     if missing:
         names = ", ".join(missing)
         raise LoadFailure(f"{folder} is no Whisper folder: {names} missing (pickled weights are never read)")
+    refuse_code(folder)
     kind = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type")
     if kind != "whisper":
         raise LoadFailure(f"{folder} holds a {kind!r} model, not Whisper")

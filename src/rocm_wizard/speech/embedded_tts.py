@@ -19,7 +19,8 @@ from rocm_wizard.speech.harmonic_noise import RATE, Renderer, Spectra, block_end
 from rocm_wizard.speech.onnx_fold import fold_quantised_products
 from rocm_wizard.speech.onnx_torch import OnnxModule
 from rocm_wizard.speech.serve import LoadFailure, RequestError
-from rocm_wizard.speech.speaker import SHORTEST_BLOCK_S, Block, StageTimes
+from rocm_wizard.speech.speaker import Block, StageTimes
+from rocm_wizard.speech.tts_request import SHORTEST_BLOCK_S
 
 VOICE_SHA256 = "5f70741d4e900f4e85d0037498736cc1b3e1b9a63a13546a5da1e63abf4fccd8"
 # hibari reads sentences up to this length at once (`hibari.tts.MAX_PHONEMES`).
@@ -33,6 +34,7 @@ class EmbeddedVoice:
     engine = "embedded"
     voice = "heart"
     sample_rate = RATE
+    note = ""
 
     def __init__(self, device: torch.device, network_file: Path | None = None) -> None:
         """Load the network. Raises LoadFailure when the file is missing or has another hash."""
@@ -61,15 +63,14 @@ class EmbeddedVoice:
 
     def parts(self, text: str, times: StageTimes) -> list[str]:
         """Sentences with something to say. Raises RequestError where no word can be pronounced."""
-        started = time.perf_counter()
         self._phonemes = {}
         spoken: list[str] = []
-        for sentence in Hibari.split_sentences(text):
-            phonemes = "".join(c for c in self._g2p(sentence) if c in self._numbers)
-            if any(c.isalpha() for c in phonemes):
-                spoken.append(sentence)
-                self._phonemes[sentence] = shortened(phonemes)
-        times.g2p_ms += (time.perf_counter() - started) * 1000
+        with times.stage("g2p"):
+            for sentence in Hibari.split_sentences(text):
+                phonemes = "".join(c for c in self._g2p(sentence) if c in self._numbers)
+                if any(c.isalpha() for c in phonemes):
+                    spoken.append(sentence)
+                    self._phonemes[sentence] = shortened(phonemes)
         if not spoken:
             raise RequestError(f"nothing in the text can be pronounced in English: {text[:80]!r}")
         return spoken
@@ -78,16 +79,14 @@ class EmbeddedVoice:
         """Blocks of one sentence that `parts` returned. The network runs once for every 400 phonemes."""
         text = part
         for phonemes in self._phonemes[part]:
-            started = time.perf_counter()
-            spectra = self._spectra(phonemes, speed)
-            times.network_ms += (time.perf_counter() - started) * 1000
+            with times.stage("network"):
+                spectra = self._spectra(phonemes, speed)
             # Noise is drawn from the words alone, so that a repeated request can be compared bit by bit.
             renderer = Renderer(spectra, zlib.crc32(phonemes.encode("utf-8")))
             begin = 0
             for end in block_ends(renderer.samples_left, int(block_s * RATE), int(SHORTEST_BLOCK_S * RATE)):
-                started = time.perf_counter()
-                samples = renderer.take(end - begin).cpu().numpy()
-                times.render_ms += (time.perf_counter() - started) * 1000
+                with times.stage("render"):
+                    samples = renderer.take(end - begin).cpu().numpy()
                 yield Block(samples, text)
                 begin, text = end, ""
 

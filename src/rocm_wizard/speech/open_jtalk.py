@@ -4,14 +4,14 @@ It is no neural network and exercises no GPU; messages say so.
 """
 
 import re
-import time
 from collections.abc import Iterator
 
 import numpy as np
 
 from rocm_wizard.speech.harmonic_noise import block_ends
 from rocm_wizard.speech.serve import RequestError
-from rocm_wizard.speech.speaker import SHORTEST_BLOCK_S, Block, StageTimes
+from rocm_wizard.speech.speaker import Block, StageTimes
+from rocm_wizard.speech.tts_request import SHORTEST_BLOCK_S
 
 _SENTENCE_END = re.compile(r"(?<=[。！？!?])[」』）\s]*|\n+")
 FULL_SCALE = 32_768.0
@@ -24,6 +24,7 @@ class OpenJTalkVoice:
     voice = "mei_normal"
     device = "cpu"
     sample_rate = 48_000
+    note = "Japanese is spoken by Open JTalk on the CPU at 48000 Hz; it is no network and exercises no GPU"
 
     def __init__(self) -> None:
         self._labels: dict[str, list[str]] = {}
@@ -32,17 +33,16 @@ class OpenJTalkVoice:
         """Sentences with a reading. Raises RequestError where there is none."""
         import pyopenjtalk
 
-        started = time.perf_counter()
         self._labels = {}
         spoken: list[str] = []
-        for sentence in split_sentences(text):
-            # Plain Open JTalk: the extra readings load a 70 MB dictionary and a network for rare words.
-            labels = pyopenjtalk.extract_fullcontext(sentence, use_sudachi_kanji_yomi=False, predict_nani=False)
-            # Two labels are the silence before and after; a sentence of symbols has nothing between them.
-            if len(labels) > 2:
-                spoken.append(sentence)
-                self._labels[sentence] = labels
-        times.g2p_ms += (time.perf_counter() - started) * 1000
+        with times.stage("g2p"):
+            for sentence in split_sentences(text):
+                # Plain Open JTalk: the extra readings load a 70 MB dictionary and a network for rare words.
+                labels = pyopenjtalk.extract_fullcontext(sentence, use_sudachi_kanji_yomi=False, predict_nani=False)
+                # Two labels are the silence before and after; a sentence of symbols has nothing between them.
+                if len(labels) > 2:
+                    spoken.append(sentence)
+                    self._labels[sentence] = labels
         if not spoken:
             raise RequestError(f"nothing in the text has a Japanese reading: {text[:80]!r}")
         return spoken
@@ -51,12 +51,11 @@ class OpenJTalkVoice:
         """Blocks of one sentence. The engine renders a sentence at once; only the sending is in blocks."""
         import pyopenjtalk
 
-        started = time.perf_counter()
-        wave, rate = pyopenjtalk.synthesize(self._labels[part], speed=speed)
+        with times.stage("render"):
+            wave, rate = pyopenjtalk.synthesize(self._labels[part], speed=speed)
         if rate != self.sample_rate:
             raise RuntimeError(f"the Japanese voice speaks at {rate} Hz, not {self.sample_rate}")
         samples = (np.asarray(wave) / FULL_SCALE).astype(np.float32)
-        times.render_ms += (time.perf_counter() - started) * 1000
         begin, text = 0, part
         for end in block_ends(samples.size, int(block_s * rate), int(SHORTEST_BLOCK_S * rate)):
             yield Block(samples[begin:end], text)

@@ -75,7 +75,7 @@ def serve(writer: ProtocolWriter, load: Callable[[], Service], facts: Callable[[
     `facts` are fields for a load failure (device wanted, versions); they must not raise.
     """
     faulthandler.enable(file=sys.stderr)
-    _spin_shortly()
+    spin_shortly()
     try:
         service = load()
         writer.send(service.ready())
@@ -89,7 +89,7 @@ def serve(writer: ProtocolWriter, load: Callable[[], Service], facts: Callable[[
     return EXIT_OK
 
 
-def _spin_shortly() -> None:
+def spin_shortly() -> None:
     """Keeps GNU OpenMP's threads from spinning long at a barrier; to be called before torch is imported.
 
     On two cores beside one or two busy processes, an utterance of 7 s took up to 25 s with the default of 300,000 turns

@@ -1,4 +1,4 @@
-"""The TTS sidecar: `python -u -m rocm_wizard.speech.tts [--engine NAME] [--device NAME]`.
+"""The TTS sidecar: `python -u -m rocm_wizard.speech.tts [--engine NAME] [--device NAME] [model files]`.
 
 One JSON object a line on stdin and stdout. `infer` gives one chunk, `infer_stream` a chunk a sentence or, with
 `chunk_size_seconds`, a chunk a block, each sent as soon as it is rendered; then `done`. A failure is an `error`, never
@@ -8,26 +8,26 @@ silence.
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocm_wizard.speech.serve import Message, OptionParser, Service, check_engine, run_sidecar
 
 if TYPE_CHECKING:  # torch is loaded only behind the guard
-    from rocm_wizard.speech.embedded_tts import EmbeddedVoice
+    import torch
+
     from rocm_wizard.speech.payload import Samples
-    from rocm_wizard.speech.speaker import Block, Speaker, StageTimes
+    from rocm_wizard.speech.speaker import Block, Speaker, StageTimes, VoiceEngine
     from rocm_wizard.speech.tts_request import TtsRequest
 
-ENGINES = ("embedded",)
-JAPANESE_NOTE = "Japanese is spoken by Open JTalk on the CPU at 48000 Hz; it is no network and exercises no GPU"
+ENGINES = ("embedded", "gpt_sovits")
 
 
 class TtsService:
-    """The embedded voices behind the wire: English on the chosen device, Japanese on the CPU."""
+    """A voice engine behind the wire."""
 
-    def __init__(self, english: "EmbeddedVoice", facts: Message) -> None:
-        self._english = english
-        self._japanese: Speaker | None = None
+    def __init__(self, engine: "VoiceEngine", facts: Message) -> None:
+        self._engine = engine
         self._facts = facts
 
     def ready(self) -> Message:
@@ -42,12 +42,13 @@ class TtsService:
 
     def answer(self, request: Message, send: Callable[[Message], None]) -> None:
         """Speak one request."""
+        from rocm_wizard.speech.devices import memory_fields
         from rocm_wizard.speech.speaker import StageTimes
         from rocm_wizard.speech.tts_request import read_request
 
         started = time.perf_counter()
-        asked = read_request(request)
-        speaker = self._speaker(asked.language)
+        asked = read_request(request, self._engine.languages)
+        speaker = self._engine.speaker(asked)
         times = StageTimes()
         count, samples, first_audio_ms = 0, 0, 0.0
         for block in _whole_or_blocks(speaker, asked, times):
@@ -63,33 +64,31 @@ class TtsService:
                 "engine": speaker.engine,
                 "voice": speaker.voice,
                 "device": speaker.device,
-                "device_note": JAPANESE_NOTE if asked.language == "ja" else "",
+                "device_note": speaker.note,
                 "sample_rate": speaker.sample_rate,
                 "chunks": count,
                 "audio_seconds": round(samples / speaker.sample_rate, 4),
                 "synthesis_ms": round((time.perf_counter() - started) * 1000, 2),
                 "first_audio_ms": round(first_audio_ms, 2),
-                "g2p_ms": round(times.g2p_ms, 2),
-                "network_ms": round(times.network_ms, 2),
-                "render_ms": round(times.render_ms, 2),
+                **times.fields(),
+                **memory_fields(str(self._facts["device"])),
             }
         )
-
-    def _speaker(self, language: str) -> "Speaker":
-        if language != "ja":
-            return self._english
-        if self._japanese is None:
-            from rocm_wizard.speech.open_jtalk import OpenJTalkVoice
-
-            self._japanese = OpenJTalkVoice()
-        return self._japanese
 
 
 def _chunk(request_id: str, rate: int, block: "Block") -> Message:
     from rocm_wizard.speech.payload import encode_samples
 
     audio = encode_samples(block.samples)
-    return {"type": "chunk", "request_id": request_id, "sample_rate": rate, "audio_b64": audio, "text": block.text}
+    timing = {"timing": dict(block.timing)} if block.timing else {}
+    return {
+        "type": "chunk",
+        "request_id": request_id,
+        "sample_rate": rate,
+        "audio_b64": audio,
+        "text": block.text,
+        **timing,
+    }
 
 
 def _whole_or_blocks(speaker: "Speaker", asked: "TtsRequest", times: "StageTimes") -> "Iterator[Block]":
@@ -132,39 +131,54 @@ def load(arguments: Sequence[str]) -> Service:
         require_gpu=devices.required("TTS_REQUIRE_CUDA"),
         fall_back=False,
     )
-    from rocm_wizard.speech.embedded_tts import EmbeddedVoice
-
-    voice = EmbeddedVoice(choice.device)
+    engine = _engine(options, choice.device)
     loaded_ms = round((time.perf_counter() - started) * 1000)
-    warm_up_ms = voice.warm_up() if choice.device.type != "cpu" else 0
+    warm_up_ms = engine.warm_up() if choice.device.type != "cpu" else 0
     facts = devices.torch_facts()
     return TtsService(
-        voice,
+        engine,
         {
             "device": str(choice.device),
             **facts,
             "semantic_backend": "torch",
             "semantic": {"semantic_backend": "torch", "torch": facts["torch"]},
             "engine": options.engine,
-            "voice": voice.voice,
-            "sample_rate": voice.sample_rate,
-            "weights_sha256": voice.sha256,
             "load_ms": loaded_ms,
             "warmup_ms": warm_up_ms,
-            "device_note": JAPANESE_NOTE,
+            **engine.facts(),
         },
     )
+
+
+def _engine(options: "_Options", device: "torch.device") -> "VoiceEngine":
+    if options.engine == "gpt_sovits":
+        from rocm_wizard.speech.gpt_sovits.engine import load_engine
+        from rocm_wizard.speech.gpt_sovits.files import find_files
+
+        given = {"gpt": options.gpt_model, "sovits": options.sovits_model, "pretrained": options.pretrained}
+        return load_engine(find_files(given, options.nltk_data, os.environ), device, os.environ)
+    from rocm_wizard.speech.embedded_engine import EmbeddedEngine
+
+    return EmbeddedEngine(device)
 
 
 class _Options:
     engine: str
     device: str
+    gpt_model: Path | None
+    sovits_model: Path | None
+    pretrained: Path | None
+    nltk_data: Path | None
 
 
 def _options(arguments: Sequence[str]) -> _Options:
     parser = OptionParser(prog="rocm_wizard.speech.tts", description="TTS sidecar, JSON Lines on stdin and stdout")
     parser.add_argument("--engine", default=ENGINES[0], help="voice engine: " + ", ".join(ENGINES))
     parser.add_argument("--device", default="", help="cpu, cuda:0 or mps; TTS_DEVICE when absent")
+    parser.add_argument("--gpt-model", type=Path, help="GPT .ckpt file; TTS_GPT_MODEL_PATH when absent")
+    parser.add_argument("--sovits-model", type=Path, help="SoVITS v3 .pth file; TTS_SOVITS_MODEL_PATH when absent")
+    parser.add_argument("--pretrained", type=Path, help="folder with BigVGAN, HuBERT, RoBERTa and s2Gv3.pth")
+    parser.add_argument("--nltk-data", type=Path, help="folder with NLTK's data; NLTK_DATA when absent")
     options = parser.parse_args(arguments, namespace=_Options())
     check_engine(options.engine, ENGINES)
     return options

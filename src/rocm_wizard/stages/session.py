@@ -14,10 +14,18 @@ if TYPE_CHECKING:
 
 PROBES = Path(__file__).resolve().parent.parent / "probes"
 
-DEFAULT_TEXT = (
-    "This computer is speaking with its own voice. Every block that you hear was made while the one before it played. "
-    "If the sentence reaches you without a gap, the streaming works."
-)
+
+@dataclass(frozen=True, slots=True)
+class TtsModelPaths:
+    """The person's own GPT-SoVITS files; None is looked for in the `.env` file and in the checkout.
+
+    `pretrained`: folder with BigVGAN, HuBERT, RoBERTa and the base v3 file. `nltk`: folder with NLTK's data.
+    """
+
+    gpt: Path | None = None
+    sovits: Path | None = None
+    pretrained: Path | None = None
+    nltk: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +38,27 @@ class Options:
     yes: bool = False
     level: str = "standard"
     graphs: bool = False
+    repeat: int = 2
+    asr_engine: str | None = None
+    asr_model: Path | None = None
+    asr_command: Sequence[str] | None = None
     audio: Path | None = None
     transcript: str | None = None
     asr_language: str | None = None
-    text: str = DEFAULT_TEXT
-    tts_language: str = "en"
-    chunk_seconds: float = 0.8
-    play: bool = True
-    asr_command: Sequence[str] | None = None
+    tts_engine: str | None = None
+    tts_models: TtsModelPaths = TtsModelPaths()
     tts_command: Sequence[str] | None = None
+    text: str | None = None
+    tts_language: str = "en"
+    reference: Path | None = None
+    reference_text: str | None = None
+    chunk_seconds: float = 0.8
+    output: Path | None = None
+    compare_concurrency: bool = False
+    play: bool = True
+    output_device: str | None = None
+    minutes: float = 15.0
+    acceptance: bool = False
     compute_probe: Path = PROBES / "compute.py"
     versions_probe: Path = PROBES / "versions.py"
     limits: Mapping[str, float] = field(default_factory=dict[str, float])

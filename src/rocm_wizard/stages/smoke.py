@@ -1,16 +1,22 @@
 """What both speech smokes share: starting a sidecar, judging its `ready`, naming whatever goes wrong, ending it."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
-from rocm_wizard.runner.spec import Child, ChildSpec, StartFailed
+from rocm_wizard.runner.spec import ChildSpec, StartFailed
 from rocm_wizard.sidecar.client import SidecarClient, SidecarError
+from rocm_wizard.sidecar.host_limits import STDERR_LIMIT
+from rocm_wizard.sidecar.launch import SidecarSpec
 from rocm_wizard.sidecar.messages import Ready
+from rocm_wizard.stages.ready_rules import device_kind, judge_ready
 from rocm_wizard.stages.session import Session
 
 _EXIT_GRACE = 10.0
+_AFTER_FINISH = 0.5
 _STDERR_SHOWN = 5
 
 
@@ -20,48 +26,79 @@ class SmokeFailed(Exception):
 
 @contextmanager
 def sidecar(context: StageContext, session: Session, spec: ChildSpec) -> Iterator[SidecarClient]:
-    """A ready sidecar of the right device kind; at the end it must leave by itself.
+    """A ready sidecar of the right device kind; at the end it must leave by itself, with nothing left on its channel.
 
     Whatever breaks inside becomes a finding, then `SmokeFailed`. The child is gone when this returns.
     """
+    _tell_remarks(context, spec)
     try:
         child = session.runner.start(spec, context.stage, context.cancel)
     except StartFailed as error:
         context.finding("sidecar.not_started", Outcome.COULD_NOT_CHECK, sidecar=spec.purpose, reason=error.reason)
         raise SmokeFailed from error
-    client = SidecarClient(child, ready_seconds=session.limit("ready"), message_seconds=session.limit("message"))
+    client = SidecarClient(
+        child,
+        ready_seconds=session.limit("ready"),
+        message_seconds=session.limit("message"),
+        text_before_ready=kind_of(spec) == "asr",
+    )
     healthy = False
     try:
         _wait_ready(context, session, client)
         yield client
         healthy = True
     except SidecarError as error:
-        _report_error(context, session, client, error)
+        report_error(context, session, client, error)
         raise SmokeFailed from error
     finally:
-        if healthy:
-            _report_exit(context, child)
-        else:
+        try:
+            if healthy:
+                _report_exit(context, session, client)
+        finally:
             child.stop(grace=0.5)
 
 
+def kind_of(spec: ChildSpec) -> str:
+    """asr or tts."""
+    return spec.kind if isinstance(spec, SidecarSpec) else spec.purpose.partition(" ")[0]
+
+
+def _tell_remarks(context: StageContext, spec: ChildSpec) -> None:
+    if not isinstance(spec, SidecarSpec):
+        return
+    for remark in spec.remarks:
+        context.finding(remark.id, remark.outcome, ["path", "used"], **remark.facts)
+    if not spec.startable:
+        raise SmokeFailed
+
+
 def _wait_ready(context: StageContext, session: Session, client: SidecarClient) -> None:
+    spec = client.child.spec
     with context.check("start"):
         ready, seconds = client.wait_ready()
-        facts = _ready_facts(ready, client.child.spec.purpose)
+        facts = _ready_facts(ready, spec.purpose)
         context.finding("sidecar.ready", Outcome.PASSED, seconds=round(seconds, 3), **facts)
         context.measure("sidecar.start", seconds, "s", phase="cold")
         for name, value in (("sidecar.load", ready.load_ms), ("sidecar.warm_up", ready.warmup_ms)):
             if value is not None:
                 context.measure(name, value / 1000, "s", phase="cold")
+    if client.text_before_ready:
+        context.finding(
+            "wire.text_before_ready",
+            Outcome.WARNING,
+            sidecar=spec.purpose,
+            detail=client.text_before_ready[0],
+        )
     with context.check("device"):
         wanted = session.chosen.device_kind
-        right = ready.device_kind == wanted
-        id = "sidecar.device" if right else "sidecar.wrong_device"
-        outcome = Outcome.PASSED if right else Outcome.FAILED
-        context.finding(id, outcome, wanted=wanted, found=ready.device_kind, **facts)
-        if not right:
+        found = device_kind(ready, kind_of(spec), wanted)
+        id = "sidecar.device" if found == wanted else "sidecar.wrong_device"
+        outcome = Outcome.PASSED if found == wanted else Outcome.FAILED
+        context.finding(id, outcome, wanted=wanted, found=found, **facts)
+        if found != wanted:
             raise SmokeFailed
+    with context.check("ready_fields"):
+        judge_ready(context, session, kind_of(spec), ready, seconds)
 
 
 def _ready_facts(ready: Ready, purpose: str) -> dict[str, object]:
@@ -70,22 +107,32 @@ def _ready_facts(ready: Ready, purpose: str) -> dict[str, object]:
     return {"sidecar": purpose, "device": ready.device, "torch": ready.torch, "hip": ready.hip, **said}
 
 
-def _report_error(context: StageContext, session: Session, client: SidecarClient, error: SidecarError) -> None:
+def report_error(context: StageContext, session: Session, client: SidecarClient, error: SidecarError) -> None:
+    """What broke, as a finding with the child's last words."""
     limits = {"not_ready": session.limit("ready"), "silent": session.limit("message")}
     facts = {
         "sidecar": client.child.spec.purpose,
         "detail": error.detail,
         "seconds": limits.get(error.kind),
         "stderr": client.child.stderr_tail()[-_STDERR_SHOWN:],
+        "unknown_messages": client.unknown_messages,
     }
     id = f"wire.{error.rule}" if error.kind == "protocol" else f"sidecar.{error.kind}"
     crashed = error.exit is not None and error.exit.meaning.crashed
     context.finding(id, Outcome.CRASHED if crashed else Outcome.FAILED, ["stderr"], **facts)
 
 
-def _report_exit(context: StageContext, child: Child) -> None:
+def _report_exit(context: StageContext, session: Session, client: SidecarClient) -> None:
+    """The end of a sidecar that did its work: what is still on the channel, what came over it, and how it leaves."""
+    child = client.child
+    grace = session.options.limits.get("exit", _EXIT_GRACE)
     with context.check("stop"):
-        report = child.stop(grace=_EXIT_GRACE)
+        ends = time.monotonic() + grace
+        try:
+            client.finish(grace)
+        except SidecarError as error:
+            report_error(context, session, client, error)
+        report = child.stop(grace=max(_AFTER_FINISH, ends - time.monotonic()))
         facts = {"sidecar": child.spec.purpose, "code": report.code, "name": str(report.meaning)}
         if report.forced != "none":
             context.finding("sidecar.would_not_exit", Outcome.WARNING, forced=report.forced, **facts)
@@ -93,3 +140,36 @@ def _report_exit(context: StageContext, child: Child) -> None:
             context.finding("sidecar.bad_exit", Outcome.WARNING, **facts)
         else:
             context.finding("sidecar.stopped", Outcome.PASSED, **facts)
+    with context.check("traffic"):
+        judge_traffic(context, client)
+
+
+def judge_traffic(context: StageContext, client: SidecarClient) -> None:
+    """What came over the wire in all, and what of it a host would stumble on."""
+    kind, traffic = kind_of(client.child.spec), client.traffic
+    facts: dict[str, Any] = {"sidecar": client.child.spec.purpose}
+    if traffic.unknown_types:
+        # The host's recogniser skips them, its voice breaks off at the first.
+        outcome = Outcome.WARNING if kind == "asr" else Outcome.FAILED
+        context.finding(
+            "wire.unknown_types", outcome, types=list(traffic.unknown_types), count=client.unknown_messages, **facts
+        )
+    most = max(traffic.stderr_before_ready, traffic.stderr_worst_request)
+    if kind == "asr" and most > STDERR_LIMIT:
+        context.finding(
+            "sidecar.stderr_volume",
+            Outcome.WARNING,
+            before_ready=traffic.stderr_before_ready,
+            worst_request=traffic.stderr_worst_request,
+            limit=STDERR_LIMIT,
+            **facts,
+        )
+    context.finding(
+        "wire.traffic",
+        Outcome.PASSED,
+        messages=traffic.messages,
+        size=traffic.size,
+        unknown_fields=list(traffic.unknown_fields),
+        stderr=client.child.stderr_bytes(),
+        **facts,
+    )

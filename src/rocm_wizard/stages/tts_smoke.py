@@ -1,23 +1,44 @@
-"""Step 6: a persistent child speaks in streamed blocks, which play while later ones are made."""
+"""Step 6: a persistent child speaks in blocks, which play while later ones are made, and all of it is judged."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from statistics import median
 
 from rocm_wizard.qualification import events as ev
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
 from rocm_wizard.sidecar.client import Block, SidecarClient
-from rocm_wizard.sidecar.launch import own_sidecar
+from rocm_wizard.sidecar.messages import Samples
+from rocm_wizard.stages.concurrency import compare_concurrency
+from rocm_wizard.stages.host_pass import host_pass
+from rocm_wizard.stages.model_checks import tts_models_fit
 from rocm_wizard.stages.playback import Player
 from rocm_wizard.stages.playback_findings import ask_heard, report_playback
 from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.smoke import SmokeFailed, sidecar
+from rocm_wizard.stages.speech_children import tts_engine, tts_spec
+from rocm_wizard.stages.tts_blocks import judge_gaps
+from rocm_wizard.stages.tts_interruption import measure_interruption
+from rocm_wizard.stages.tts_judgement import judge_seams, judge_signal
+from rocm_wizard.stages.tts_output import choose_output, keep
+from rocm_wizard.stages.tts_presets import Plan, main_plan, preset_plan
+from rocm_wizard.stages.tts_round_trip import round_trip
+from rocm_wizard.stages.tts_speed import (
+    judge_repeats,
+    judge_speed,
+    measure_blocks,
+    measure_series,
+    measure_utterance,
+    speak_repeatedly,
+)
+from rocm_wizard.stages.tts_swallowed import complain_if_swallowed
+from rocm_wizard.stages.tts_timbre import ReferenceUnreadable, judge_timbre, read_reference
+from rocm_wizard.stages.utterance import Utterance, speak
 
+SMALL_BLOCKS, USUAL_BLOCKS = 0.4, 0.8
+"""Seconds. The host uses blocks from 0.35 to 0.8 s; whatever the person chose, another size is measured beside it."""
+EMBEDDED_LANGUAGES = ("en", "ja")
 _ENVELOPE_POINTS_A_SECOND = 20
-_SILENT_DBFS = -60.0
-_SECONDS_A_CHARACTER = (0.02, 0.6)
-"""Speech far outside this range is not the sentence: about 15 characters a second is usual in English."""
 
 
 class TtsSmokeStage:
@@ -31,186 +52,138 @@ class TtsSmokeStage:
     def run(self, context: StageContext) -> None:
         """See `Stage.run`."""
         session = self._session
-        command = session.options.tts_command
-        spec = own_sidecar("tts", session.target.python, session.chosen, session.working_folder, command)
-        player = Player(context, session) if session.options.play else None
-        utterance = Utterance()
+        if not self._has_voice(context) or not tts_models_fit(context, session):
+            return
+        output = choose_output(context, session)
         try:
-            with sidecar(context, session, spec) as client:
-                with context.check("utterance"):
-                    self._speak(context, client, utterance, player)
-                _report_utterance(context, utterance)
-                with context.check("signal"):
-                    _report_signal(context, utterance, session.options.text)
-                with context.check("file"):
-                    self._keep(context, utterance)
-                self._finish_playback(context, utterance, player)
+            reference = read_reference(context, session)
+        except ReferenceUnreadable:
+            return
+        player = Player(context, session, session.options.output_device) if session.options.play else None
+        try:
+            with sidecar(context, session, tts_spec(session)) as client:
+                self._qualify(context, client, player, output, reference)
         except SmokeFailed:
             return
         finally:
             if player is not None:
                 player.close()
+        host_pass(context, session, "tts")
 
-    def _speak(
-        self, context: StageContext, client: SidecarClient, utterance: "Utterance", player: Player | None
+    def _has_voice(self, context: StageContext) -> bool:
+        language = self._session.options.tts_language
+        if tts_engine(self._session) == "embedded" and language not in EMBEDDED_LANGUAGES:
+            context.finding("tts.no_voice", Outcome.COULD_NOT_CHECK, language=language)
+            return False
+        return True
+
+    def _qualify(
+        self,
+        context: StageContext,
+        client: SidecarClient,
+        player: Player | None,
+        output: Path,
+        reference: tuple[Samples, int] | None,
     ) -> None:
-        from rocm_wizard.audio.signal import envelope
+        session, plan = self._session, main_plan(self._session)
+        utterance = self._speak_aloud(context, client, plan, player)
+        with context.check("speed"):
+            judge_speed(context, utterance)
+        with context.check("signal"):
+            plausible = judge_signal(context, utterance, plan, session.options.tts_language)
+        if plausible:
+            with context.check("joins"):
+                judge_seams(context, utterance)
+            with context.check("timbre"):
+                judge_timbre(context, utterance, reference)
+        with context.check("file"):
+            keep(context, session, utterance, output)
+        _finish_playback(context, utterance, player)
+        if plausible:
+            self._measure(context, client, plan, utterance)
 
-        options = self._session.options
-        for item in client.speak(_request(options.text, options.tts_language, options.chunk_seconds)):
-            if not isinstance(item, Block):
-                utterance.done = item
-                break
-            utterance.add(item)
+    def _speak_aloud(
+        self, context: StageContext, client: SidecarClient, plan: Plan, player: Player | None
+    ) -> Utterance:
+        """The utterance that is heard: its blocks go to the player as they come."""
+
+        def take(block: Block) -> None:
             if player is not None:
-                if item.index == 0:
-                    player.open(item.chunk.sample_rate)
-                player.play(item.chunk.samples)
-            seconds = len(item.chunk.samples) / item.chunk.sample_rate
-            outline = envelope(item.chunk.samples, max(1, round(seconds * _ENVELOPE_POINTS_A_SECOND)))
-            peaks = [round(float(peak), 3) for peak in outline]
-            context.emit(ev.AudioBlockReceived(context.stage, item.index, item.seconds, seconds, peaks))
-        context.finding(
-            "tts.utterance",
-            Outcome.PASSED,
-            blocks=len(utterance.blocks),
-            seconds=round(utterance.seconds, 2),
-            first_audio=round(utterance.first_audio, 3),
-            rate=utterance.rate,
-            engine_note=_engine_note(utterance.done),
-        )
+                if block.index == 0:
+                    player.open(block.chunk.sample_rate)
+                player.play(block.chunk.samples)
+            context.emit(_outline(context.stage, block))
 
-    def _keep(self, context: StageContext, utterance: "Utterance") -> None:
-        from rocm_wizard.audio.wav import unused_path, write_wav
+        with context.check("utterance"):
+            utterance = speak(client, plan.request(self._session.options), take)
+            complain_if_swallowed(context, self._session, utterance)
+            note = utterance.done.get("device_note")
+            context.finding(
+                "tts.utterance",
+                Outcome.PASSED,
+                blocks=len(utterance.speech),
+                pauses=len(utterance.blocks) - len(utterance.speech),
+                seconds=round(utterance.seconds, 2),
+                seconds_with_pauses=round(utterance.seconds_with_pauses, 2),
+                first_audio=round(utterance.first_audio, 3),
+                rate=utterance.rate,
+                chunk_seconds=plan.chunk_seconds,
+                speed=plan.speed,
+                sample_steps=plan.options["sample_steps"],
+                engine_note=note if isinstance(note, str) else None,
+            )
+        measure_utterance(context, plan, utterance, 1)
+        measure_blocks(context, utterance)
+        return utterance
 
-        path = unused_path(self._session.run_folder / "tts-smoke.wav")
-        try:
-            write_wav(path, utterance.samples(), utterance.rate)
-        except OSError as error:
-            reason = error.strerror or str(error)
-            context.finding("tts.file_not_written", Outcome.WARNING, ["file"], file=str(path), reason=reason)
+    def _measure(self, context: StageContext, client: SidecarClient, plan: Plan, first: Utterance) -> None:
+        """What needs more than one utterance. Nothing of it is played."""
+        session, options = self._session, self._session.options
+        with context.check("speed_warm"):
+            utterances = speak_repeatedly(context, session, client, plan, options.repeat, first)
+            judge_repeats(context, utterances)
+        with context.check("gaps"):
+            judge_gaps(context, plan, utterances)
+        if options.level == "quick":
+            with context.check("round_trip"):
+                context.finding("tts.quick", Outcome.SKIPPED)
         else:
-            context.finding("tts.file", Outcome.PASSED, ["file"], file=str(path), bytes=_size(path))
+            self._measure_more(context, client, plan, utterances)
+        if options.compare_concurrency:
+            compare_concurrency(context, session, client)
 
-    def _finish_playback(self, context: StageContext, utterance: "Utterance", player: Player | None) -> None:
-        with context.check("playback"):
-            if player is not None:
-                player.finish(utterance.seconds)
-            played = report_playback(context, player, utterance.real_time_factor)
-        if played:
-            with context.check("heard"):
-                ask_heard(context)
-
-
-class Utterance:
-    """The blocks of one utterance in the order of their arrival."""
-
-    def __init__(self) -> None:
-        self.blocks: list[Block] = []
-        self.done: Mapping[str, Any] = {}
-
-    def add(self, block: Block) -> None:
-        """Takes one block."""
-        self.blocks.append(block)
-
-    @property
-    def rate(self) -> int:
-        """Samples a second."""
-        return self.blocks[0].chunk.sample_rate
-
-    @property
-    def seconds(self) -> float:
-        """The length of the sound."""
-        return sum(len(block.chunk.samples) for block in self.blocks) / self.rate
-
-    @property
-    def first_audio(self) -> float:
-        """Seconds from the request to the first block."""
-        return self.blocks[0].seconds
-
-    @property
-    def synthesis(self) -> float:
-        """Seconds from the request to the last block."""
-        return self.blocks[-1].seconds
-
-    @property
-    def real_time_factor(self) -> float:
-        """Seconds of work a second of sound: below 1 is faster than real time."""
-        return self.synthesis / self.seconds
-
-    @property
-    def longest_lag(self) -> float:
-        """How far a player without any buffer would have run dry, in seconds: the worst late arrival of a block."""
-        ready, worst = self.first_audio, 0.0
-        for block in self.blocks:
-            worst = max(worst, block.seconds - ready)
-            ready = max(ready, block.seconds) + len(block.chunk.samples) / self.rate
-        return worst
-
-    def samples(self) -> Any:
-        """All blocks as one float32 array."""
-        import numpy as np
-
-        return np.concatenate([block.chunk.samples for block in self.blocks])
+    def _measure_more(
+        self, context: StageContext, client: SidecarClient, plan: Plan, utterances: Sequence[Utterance]
+    ) -> None:
+        session, options = self._session, self._session.options
+        other = SMALL_BLOCKS if options.chunk_seconds != SMALL_BLOCKS else USUAL_BLOCKS
+        other_plan = main_plan(session, other, "_other_blocks")
+        measure_series(context, session, client, "other_blocks", other_plan, min(2, options.repeat))
+        presets = ("first",) if options.level == "standard" else ("first", "short", "long")
+        for name in presets:
+            preset = preset_plan(session, name)
+            measure_series(context, session, client, f"preset_{name}", preset, options.repeat)
+        alone = median(utterance.first_audio for utterance in utterances[1:] or utterances)
+        round_trip(context, session, client, utterances[0], plan, alone)
+        with context.check("interruption"):
+            measure_interruption(context, session, client)
 
 
-def _request(text: str, language: str, chunk_seconds: float) -> dict[str, Any]:
-    label = {"ja": "日文", "en": "英文"}.get(language, language)
-    return {
-        "text": text,
-        "language": language,
-        "speed": 1.0,
-        "chunk_size_seconds": chunk_seconds,
-        "options": {"text_language": label},
-    }
+def _outline(stage: str, block: Block) -> ev.AudioBlockReceived:
+    """The block as the faces draw it."""
+    from rocm_wizard.audio.signal import envelope
+
+    seconds = len(block.chunk.samples) / block.chunk.sample_rate
+    outline = envelope(block.chunk.samples, max(1, round(seconds * _ENVELOPE_POINTS_A_SECOND)))
+    peaks = [round(float(peak), 3) for peak in outline]
+    return ev.AudioBlockReceived(stage, block.index, block.seconds, seconds, peaks, block.chunk.text)
 
 
-def _engine_note(done: Mapping[str, Any]) -> str | None:
-    note = done.get("device_note")
-    return note if isinstance(note, str) else None
-
-
-def _report_utterance(context: StageContext, utterance: Utterance) -> None:
-    context.measure("tts.first_audio", utterance.first_audio, "s", phase="cold")
-    context.measure("tts.synthesis", utterance.synthesis, "s", phase="cold")
-    context.measure("tts.duration", utterance.seconds, "s")
-    context.measure("tts.real_time_factor", utterance.real_time_factor, "", phase="cold")
-    with context.check("speed"):
-        slow = utterance.real_time_factor > 1
-        context.finding(
-            "tts.slower_than_real_time" if slow else "tts.speed",
-            Outcome.WARNING if slow else Outcome.PASSED,
-            real_time_factor=round(utterance.real_time_factor, 3),
-            synthesis=round(utterance.synthesis, 3),
-            seconds=round(utterance.seconds, 2),
-            lag_ms=round(utterance.longest_lag * 1000),
-        )
-
-
-def _report_signal(context: StageContext, utterance: Utterance, text: str) -> None:
-    from rocm_wizard.audio.signal import measure_signal
-
-    signal = measure_signal(utterance.samples(), utterance.rate)
-    shortest, longest = (limit * len(text) for limit in _SECONDS_A_CHARACTER)
-    facts = {
-        "rms_dbfs": round(signal.rms_dbfs, 1),
-        "peak": round(signal.peak, 3),
-        "clipped": signal.clipped,
-        "seconds": round(utterance.seconds, 2),
-        "characters": len(text),
-    }
-    if signal.rms_dbfs < _SILENT_DBFS:
-        context.finding("tts.silent", Outcome.FAILED, **facts)
-    elif not shortest <= utterance.seconds <= longest:
-        context.finding("tts.duration_absurd", Outcome.FAILED, shortest=shortest, longest=longest, **facts)
-    elif signal.clipped:
-        context.finding("tts.clipped", Outcome.WARNING, **facts)
-    else:
-        context.finding("tts.signal", Outcome.PASSED, **facts)
-
-
-def _size(path: Path) -> int | None:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return None
+def _finish_playback(context: StageContext, utterance: Utterance, player: Player | None) -> None:
+    with context.check("playback"):
+        if player is not None:
+            player.finish(utterance.seconds_with_pauses)
+        played = report_playback(context, player, utterance.real_time_factor)
+    if played:
+        with context.check("heard"):
+            ask_heard(context, player)

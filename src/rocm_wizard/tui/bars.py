@@ -1,6 +1,8 @@
 """Bars and waveforms from characters of one cell; pure functions."""
 
+import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 from rocm_wizard.qualification.events import AudioBlockReceived
 
@@ -41,21 +43,33 @@ def late_blocks(blocks: Sequence[AudioBlockReceived]) -> list[int]:
     return late
 
 
-def columns(blocks: Sequence[AudioBlockReceived], width: int) -> list[float]:
-    """The loudest peak (0..1) in each of `width` equal stretches of the utterance's sound."""
+def span(seconds: float) -> float:
+    """The time that a drawing of a growing sound covers: steps of a half and a third, so that it seldom changes."""
+    covered = 2.0
+    while covered < seconds:
+        covered *= 1.5 if math.log2(covered).is_integer() else 4 / 3
+    return covered
+
+
+def columns(blocks: Sequence[AudioBlockReceived], width: int, covered: float | None = None) -> list[float]:
+    """The loudest peak (0..1) in each of `width` equal stretches of `covered` seconds (None: of the whole sound).
+
+    Stretches behind the end of the sound are left out.
+    """
     total = sum(block.seconds for block in blocks)
-    levels = [0.0] * width
+    covered = covered or total
     if total <= 0:
-        return levels
+        return [0.0] * width
+    levels = [0.0] * min(width, math.ceil(round(total / covered * width, 6)))
+    last = len(levels) - 1
     start = 0.0
     for block in blocks:
         points = len(block.envelope)
         for number, peak in enumerate(block.envelope):
             begin = start + block.seconds * number / points
             end = start + block.seconds * (number + 1) / points
-            first = min(width - 1, int(begin / total * width))
-            last = min(width, max(first + 1, int(end / total * width)))
-            for column in range(first, last):
+            first = min(last, int(begin / covered * width))
+            for column in range(first, min(last + 1, max(first + 1, int(end / covered * width)))):
                 levels[column] = max(levels[column], peak)
         start += block.seconds
     return levels
@@ -76,18 +90,46 @@ def waveform(levels: Sequence[float], height: int, *, ascii_only: bool = False) 
     return rows
 
 
-def joins(blocks: Sequence[AudioBlockReceived], width: int, *, ascii_only: bool = False) -> str:
-    """A row of marks below the waveform: where the first sound is, where blocks meet, where one came late (`!`)."""
-    total = sum(block.seconds for block in blocks)
+def joins(
+    blocks: Sequence[AudioBlockReceived],
+    width: int,
+    covered: float | None = None,
+    gaps: Sequence[float] = (),
+    *,
+    ascii_only: bool = False,
+) -> str:
+    """A row of marks below the waveform: where the first sound is, where blocks meet, where one came late (`!`), and
+    where silence was heard inside the sound (`gaps`, in seconds of it)."""
+    covered = covered or sum(block.seconds for block in blocks)
     marks = [" "] * width
     late = set(late_blocks(blocks))
+    meeting, first, gap = ("|", "^", "x") if ascii_only else ("╵", "▲", "×")
+
+    def column(seconds: float) -> int:
+        return min(width - 1, int(seconds / covered * width)) if covered > 0 else 0
+
     start = 0.0
     for position, block in enumerate(blocks):
-        column = min(width - 1, int(start / total * width)) if total > 0 else 0
-        mark = "!" if position in late else ("|" if ascii_only else "╵")
-        if position == 0:
-            mark = "^" if ascii_only else "▲"
-        if marks[column] in (" ", "|", "╵"):
-            marks[column] = mark
+        mark = first if position == 0 else "!" if position in late else meeting
+        if marks[column(start)] in (" ", meeting):
+            marks[column(start)] = mark
         start += block.seconds
+    for seconds in gaps:
+        marks[column(seconds)] = gap
     return "".join(marks)
+
+
+def sparkline(values: Sequence[float], width: int, *, ascii_only: bool = False) -> str:
+    """One row of at most `width` cells from the least value (lowest) to the greatest; digits 1 to 8 in ASCII.
+
+    Where there are more values than cells, a cell stands for the mean of its share.
+    """
+    if not values:
+        return ""
+    count = min(width, len(values))
+    cuts = [len(values) * cell // count for cell in range(count + 1)]
+    means = [sum(values[a:b]) / (b - a) for a, b in pairwise(cuts)]
+    least, greatest = min(means), max(means)
+    room = greatest - least
+    steps = [round((mean - least) / room * 7) + 1 if room else 4 for mean in means]
+    return "".join(str(step) if ascii_only else _EIGHTHS_UP[step] for step in steps)

@@ -4,15 +4,20 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from rocm_wizard.qualification.events import AudioBlockReceived, MeasurementTaken, TextRecognised
+from rocm_wizard.qualification.events import MeasurementTaken, TextRecognised
 from rocm_wizard.qualification.state import RunState, StageState
 from rocm_wizard.report.widths import cells, pad
 from rocm_wizard.tui import bars
-from rocm_wizard.tui.text import Line, Paper, fit, named_values, paragraph, spread, stack
+from rocm_wizard.tui.sound import sound_lines
+from rocm_wizard.tui.text import Line, Paper, fit, named_values, spread, stack
 from rocm_wizard.tui.words import Words
 
-_WAVE_HEIGHT = 3
 _TEXTS_SHOWN = 2
+_SERIES = ("tts.centroid", "tts.mfcc_distance", "tts.mfcc_distance_reference", "tts.block_arrival")
+"""Quantities that are told once a block, so a line of their own shape says more than a number."""
+_SERIES_FROM = 4
+"""Any other quantity that was taken so often in one go is drawn as a series too."""
+_DRAWN_ELSEWHERE = ("playback.gap_at",)
 
 
 def timing_lines(words: Words, run: RunState, width: int) -> list[Line]:
@@ -35,10 +40,18 @@ type _Row = tuple[str, float, str]
 
 
 def measurement_lines(words: Words, stage: StageState, width: int) -> list[Line]:
-    """Quantities in the order they came; times as bars, the cold one and the warm ones' median apart."""
+    """Quantities in the order they came; times as bars, the cold one and the warm ones' median apart; series drawn."""
     lines: list[Line] = []
-    for id in dict.fromkeys(taken.id for taken in stage.measurements):
-        taken = [one for one in stage.measurements if one.id == id]
+    by_id: dict[str, list[MeasurementTaken]] = {}
+    for one in stage.measurements:
+        by_id.setdefault(one.id, []).append(one)
+    for id, taken in by_id.items():
+        if id in _DRAWN_ELSEWHERE:
+            continue
+        series = newest_run(taken)
+        if (id in _SERIES and len(series) > 1) or (len(series) >= _SERIES_FROM and series[0].phase is None):
+            lines += _series(words, series, width)
+            continue
         rows = _phases(words, taken)
         name = words.catalogue.measurement(id)
         if len(rows) == 1 or taken[0].unit != "s":
@@ -66,29 +79,28 @@ def _phases(words: Words, taken: Sequence[MeasurementTaken]) -> list[_Row]:
     return rows
 
 
+def newest_run(taken: Sequence[MeasurementTaken]) -> Sequence[MeasurementTaken]:
+    """The last ones whose sample numbers grow: of one utterance, one soak."""
+    for position in range(len(taken) - 1, 0, -1):
+        if taken[position].sample <= taken[position - 1].sample or taken[position].phase != taken[position - 1].phase:
+            return taken[position:]
+    return taken
+
+
+def _series(words: Words, series: Sequence[MeasurementTaken], width: int) -> list[Line]:
+    """Name with least and greatest value, and the course between them."""
+    values = [one.value for one in series]
+    unit = series[0].unit
+    least, greatest = words.quantity(min(values), unit), words.quantity(max(values), unit)
+    between = Content.styled(f"{least} - {greatest}" if words.ascii_only else f"{least} – {greatest}", "$soft")
+    name = Content(fit(words.catalogue.measurement(series[0].id), max(8, width - between.cell_length - 1)))
+    line = bars.sparkline(values, width, ascii_only=words.ascii_only)
+    return [spread(name, between, width), Content.styled(line, "$accent")]
+
+
 def _number(words: Words, name: str, value: float, unit: str, width: int) -> Line:
     number = words.quantity(value, unit)
     return spread(Content(fit(name, width - len(number) - 1)), Content.styled(number, "$soft"), width)
-
-
-def sound_lines(words: Words, blocks: Sequence[AudioBlockReceived], width: int) -> list[Line]:
-    """The newest utterance: outline, joins, first sound, late blocks, speed."""
-    spoken = bars.last_utterance(blocks)
-    rows = bars.waveform(bars.columns(spoken, width), _WAVE_HEIGHT, ascii_only=words.ascii_only)
-    lines: list[Line] = [Content.styled(row, "$accent") for row in rows]
-    lines.append(Content.styled(bars.joins(spoken, width, ascii_only=words.ascii_only), "$muted"))
-    seconds, arrived = sum(block.seconds for block in spoken), spoken[-1].arrived
-    texts = [
-        words.ui("sound_first", time=words.duration(spoken[0].arrived)),
-        words.ui("sound_summary", seconds=words.duration(seconds), blocks=len(spoken)),
-        words.ui("sound_factor", time=words.duration(arrived), factor=f"{arrived / seconds:.2f}" if seconds else "?"),
-    ]
-    for number, text in enumerate(texts):
-        mark = ("^ " if words.ascii_only else "▲ ") if number == 0 else "  "
-        lines += paragraph(text, width, "$soft", indent=2, first=mark)
-    if late := bars.late_blocks(spoken):
-        lines += paragraph(words.ui("sound_gaps", count=len(late)), width, "$warning", indent=2, first="! ")
-    return lines
 
 
 def text_lines(words: Words, texts: Sequence[TextRecognised], width: int) -> list[Line]:
@@ -108,14 +120,14 @@ class Side(Paper):
     def update_run(self, words: Words, run: RunState, stage: StageState | None) -> None:
         """Shows the numbers of `stage`, and the times of all steps."""
         times = tuple((one.id, one.seconds) for one in run.stages)
-        shown = (stage.id, stage.measurements, stage.blocks, stage.texts) if stage is not None else None
+        shown = (stage.id, stage.measurements, stage.blocks, stage.texts, stage.progress) if stage is not None else None
         self.show((times, shown), lambda width: self._page(words, run, stage, width))
 
     @staticmethod
     def _page(words: Words, run: RunState, stage: StageState | None, width: int) -> Content:
         sections: list[tuple[str, list[Line]]] = []
         if stage is not None and stage.blocks:
-            sections.append(("word_sound", sound_lines(words, stage.blocks, width)))
+            sections.append(("word_sound", sound_lines(words, stage, width)))
         if stage is not None and stage.texts:
             sections.append(("word_text", text_lines(words, stage.texts, width)))
         if stage is not None and stage.measurements:

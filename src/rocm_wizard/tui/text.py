@@ -33,7 +33,7 @@ def paragraph(text: str, width: int, style: str | Style = "", *, indent: int = 0
 
 def fit(text: str, width: int) -> str:
     """One line, cut to `width` cells with an ellipsis."""
-    line = Content(clean_line(text))
+    line = Content(clean_line(text).expandtabs(1))
     return line.plain if line.cell_length <= width else line.truncate(max(1, width), ellipsis=True).plain.rstrip()
 
 

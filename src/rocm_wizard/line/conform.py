@@ -1,0 +1,135 @@
+"""`rocm-wizard sidecar conform --kind asr|tts -- CMD...`: which rules of the wire a sidecar keeps, for its author."""
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from rocm_wizard.arguments import Parser
+from rocm_wizard.line.console import write_line
+from rocm_wizard.qualification.events import Event
+from rocm_wizard.qualification.exit_codes import ExitCode
+from rocm_wizard.qualification.stage import CancelToken
+from rocm_wizard.report.catalogue import Catalogue
+from rocm_wizard.runner.real import RealRunner
+from rocm_wizard.runner.spec import Child, ChildSpec
+from rocm_wizard.sidecar.conformance.examine import Examiner
+from rocm_wizard.sidecar.conformance.requests import TEXTS, Voice
+from rocm_wizard.sidecar.conformance.rules import Judged, State
+
+_EXIT_CODES = """\
+exit codes: 0 every rule kept; 1 a rule broken; 2 wrong command line; 3 none broken, some could not be checked"""
+_READY_SECONDS = 300.0
+_ANSWER_SECONDS = 60.0
+
+
+def conform(arguments: Sequence[str], language: str = "en") -> ExitCode:
+    """Examines the command behind `--` and tells what came of each rule, on stdout."""
+    parser = _parser()
+    end = list(arguments).index("--") if "--" in arguments else len(arguments)
+    options = parser.parse_args(arguments[:end])
+    command = list(arguments[end + 1 :])
+    if not command:
+        parser.error("name the sidecar's command after --")
+    catalogue = Catalogue(options.lang or language)
+    if not options.json:
+        write_line(catalogue.format("conform", "started", kind=options.kind, command=" ".join(command)))
+    judged = _examine(options, command)
+    if options.json:
+        _print_json(options.kind, command, judged, catalogue)
+    else:
+        _print_lines(judged, catalogue)
+    states = {one.state for one in judged}
+    if State.BROKEN in states:
+        return ExitCode.FAILED
+    return ExitCode.COULD_NOT_CHECK if State.COULD_NOT_CHECK in states else ExitCode.QUALIFIED
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="rocm-wizard sidecar conform",
+        usage="%(prog)s --kind asr|tts [options] -- COMMAND...",
+        description="Drives a sidecar with valid and invalid requests and judges every rule of docs/wire.md.",
+        epilog=_EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--kind", choices=("asr", "tts"), required=True, help="what the command is")
+    add("--json", action="store_true", help="one JSON document on stdout")
+    add("--lang", choices=("en", "zh"), help="language of the output")
+    add("--deadline", type=_seconds, default=_ANSWER_SECONDS, metavar="S", help="for each message (default 60)")
+    add("--ready", type=_seconds, default=_READY_SECONDS, metavar="S", help="from start to ready (default 300)")
+    add("--cwd", type=Path, default=Path(), help="where to start it (default: here)")
+    add("--language", choices=tuple(TEXTS), default="en", help="what a voice is asked to speak (default en)")
+    add("--reference", default="", help="recording for a voice that needs one")
+    add("--reference-text", default="", help="what is said in --reference")
+    return parser
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0.1 <= value <= 3600:
+        raise argparse.ArgumentTypeError("takes 0.1 to 3600 seconds")
+    return value
+
+
+def _examine(options: argparse.Namespace, command: Sequence[str]) -> list[Judged]:
+    with tempfile.TemporaryDirectory(prefix="rocm-wizard-conform-", ignore_cleanup_errors=True) as folder:
+        runner = RealRunner(_ignore, Path(folder))
+        spec = ChildSpec(f"{options.kind} sidecar", command, options.cwd.absolute())
+
+        def start() -> Child:
+            return runner.start(spec, "conform", CancelToken())
+
+        reference = str(Path(options.reference).absolute()) if options.reference else ""
+        voice = Voice(options.language, reference, options.reference_text)
+        try:
+            return Examiner(options.kind, start, options.deadline, options.ready, voice).run()
+        finally:
+            runner.stop_all()
+
+
+def _ignore(event: Event) -> None:
+    del event
+
+
+def _print_lines(judged: Sequence[Judged], catalogue: Catalogue) -> None:
+    for one in judged:
+        state = catalogue.format("conform", "state", str(one.state))
+        write_line(f"[{state}] {one.rule}: {catalogue.format('conform', 'rule', one.rule)}")
+        if one.detail:
+            write_line(f"    {one.detail}")
+    counts = _counts(judged)
+    write_line(catalogue.format("conform", "summary", **counts))
+
+
+def _counts(judged: Sequence[Judged]) -> dict[str, int]:
+    states = [one.state for one in judged]
+    return {
+        "rules": len(states),
+        "kept": states.count(State.KEPT),
+        "broken": states.count(State.BROKEN),
+        "unchecked": states.count(State.COULD_NOT_CHECK),
+    }
+
+
+def _print_json(kind: str, command: Sequence[str], judged: Sequence[Judged], catalogue: Catalogue) -> None:
+    document = {
+        "kind": kind,
+        "command": list(command),
+        **_counts(judged),
+        "results": [
+            {
+                "rule": one.rule,
+                "state": str(one.state),
+                "text": catalogue.format("conform", "rule", one.rule),
+                "detail": one.detail,
+            }
+            for one in judged
+        ],
+    }
+    text = json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+    sys.stdout.buffer.flush()

@@ -1,0 +1,169 @@
+"""Where a person's model files are: named by an option, by a setting of the checkout, or in the checkout's folders."""
+
+import itertools
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from rocm_wizard.models.book import language_group, load_book
+from rocm_wizard.models.tts_models import TtsModelFiles
+
+type Source = Literal["option", "setting", "checkout"]
+
+_DEEPEST = 8
+_MOST_ENTRIES = 20_000
+_MOST_FILES = 200
+_PROFILE = "TTS_VOICE_PROFILE"
+_REFERENCES = {"ja": "JA", "en": "EN", "zh": "ZH", "mixed": "JA"}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A path, which need not exist where a person named it, and who named it."""
+
+    path: Path
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class TtsWish:
+    """What the person named; None is looked for. `pretrained`: folder with BigVGAN, HuBERT, RoBERTa and `s2Gv3.pth`."""
+
+    gpt: Path | None = None
+    sovits: Path | None = None
+    pretrained: Path | None = None
+    nltk: Path | None = None
+    reference: Path | None = None
+    reference_text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TtsSearch:
+    """The outcome of a search.
+
+    Attributes:
+        files: None while a role has no file.
+        sources: who named the file of each role.
+        missing: roles (`gpt`, `sovits`, `reference`) without a file.
+        candidates: for a missing checkpoint, the files in the checkout of which the person has to choose one.
+        profile: `TTS_VOICE_PROFILE` where the host ignores the checkpoints' settings because of it.
+    """
+
+    files: TtsModelFiles | None
+    sources: Mapping[str, Source]
+    missing: tuple[str, ...]
+    candidates: Mapping[str, tuple[Path, ...]] = field(default_factory=dict[str, tuple[Path, ...]])
+    profile: str | None = None
+
+
+def find_asr_folder(root: Path, settings: Mapping[str, str], given: Path | None = None) -> Found | None:
+    """The Qwen3-ASR folder; relative paths count from `root`, the checkout. None: nobody named one, none is there."""
+    named = _named(root, given, settings.get("QWEN3_ASR_MODEL_PATH"))
+    if named is not None:
+        return Found(snapshot(named.path), named.source)
+    usual = root / load_book()["place"]["asr"]
+    return Found(snapshot(usual), "checkout") if usual.is_dir() else None
+
+
+def find_tts_files(root: Path, settings: Mapping[str, str], wish: TtsWish, language: str) -> TtsSearch:
+    """The files of a GPT-SoVITS voice. A checkpoint is taken from the checkout only where it is the only one there."""
+    place = load_book()["place"]
+    sources: dict[str, Source] = {}
+    candidates: dict[str, tuple[Path, ...]] = {}
+    paths: dict[str, Path] = {}
+    for role, given, variable, suffix in (
+        ("gpt", wish.gpt, "TTS_GPT_MODEL_PATH", ".ckpt"),
+        ("sovits", wish.sovits, "TTS_SOVITS_MODEL_PATH", ".pth"),
+    ):
+        named = _named(root, given, settings.get(variable))
+        if named is None:
+            there = [file for folder in place[role] for file in find_checkpoints(root / folder, suffix)]
+            named = Found(there[0], "checkout") if len(there) == 1 else None
+            candidates |= {role: tuple(there)} if len(there) > 1 else {}
+        if named is not None:
+            paths[role], sources[role] = named.path, named.source
+    suffix = _REFERENCES.get(language_group(language) or "mixed", "JA")
+    reference = _named(root, wish.reference, settings.get(f"TTS_REF_AUDIO_{suffix}"))
+    if reference is not None:
+        paths["reference"], sources["reference"] = reference.path, reference.source
+    missing = tuple(role for role in ("gpt", "sovits", "reference") if role not in paths)
+    profile = settings.get(_PROFILE, "").strip()
+    ignored = profile not in ("", "custom") and "setting" in (sources.get("gpt"), sources.get("sovits"))
+    text = wish.reference_text if wish.reference_text is not None else settings.get(f"TTS_REF_TEXT_{suffix}", "")
+    files = None if missing else _files(root, settings, wish, paths, text, language)
+    return TtsSearch(files, sources, missing, candidates, profile if ignored else None)
+
+
+def find_checkpoints(folder: Path, suffix: str) -> list[Path]:
+    """Files with the suffix under a folder, sorted. Links are followed, a folder is entered once."""
+    return sorted(path for path in _walk(folder) if path.suffix.casefold() == suffix)[:_MOST_FILES]
+
+
+def snapshot(folder: Path) -> Path:
+    """The one snapshot inside a folder of the Hugging Face cache, else the folder itself."""
+    inside = folder / "snapshots"
+    try:
+        if (folder / "config.json").exists() or not inside.is_dir():
+            return folder
+        snapshots = [path for path in inside.iterdir() if path.is_dir()]
+    except (OSError, ValueError):
+        return folder
+    return snapshots[0] if len(snapshots) == 1 else folder
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    waiting, seen, left = [(folder, 0)], set[str](), _MOST_ENTRIES
+    while waiting:
+        current, depth = waiting.pop()
+        try:
+            real = os.path.realpath(current)
+            if real in seen:
+                continue
+            seen.add(real)
+            entries = [(entry, entry.is_dir()) for entry in itertools.islice(current.iterdir(), left)]
+        except (OSError, ValueError):
+            continue
+        left -= len(entries)
+        if depth < _DEEPEST:
+            waiting += [(entry, depth + 1) for entry, is_folder in entries if is_folder]
+        yield from (entry for entry, is_folder in entries if not is_folder)
+
+
+def _named(root: Path, given: Path | None, setting: str | None) -> Found | None:
+    if given is not None:
+        return Found(root / given.expanduser(), "option")
+    text = (setting or "").strip()
+    return Found(root / Path(text).expanduser(), "setting") if text else None
+
+
+def _files(
+    root: Path, settings: Mapping[str, str], wish: TtsWish, paths: Mapping[str, Path], text: str, language: str
+) -> TtsModelFiles:
+    place = load_book()["place"]
+    folders = [root / folder for folder in place["pretrained"]]
+    usual = next((folder for folder in folders if folder.is_dir()), folders[0])
+    pretrained = root / wish.pretrained.expanduser() if wish.pretrained is not None else usual
+    bert, base = snapshot(pretrained / place["bert"]), pretrained / place["base"]
+    return TtsModelFiles(
+        gpt=paths["gpt"],
+        sovits=paths["sovits"],
+        base=base if base.exists() else None,
+        bigvgan=snapshot(pretrained / place["bigvgan"]),
+        hubert=snapshot(pretrained / place["hubert"]),
+        bert=bert if bert.exists() else None,
+        nltk=_nltk(root, settings, wish.nltk),
+        reference=paths["reference"],
+        reference_text=text,
+        language=language,
+    )
+
+
+def _nltk(root: Path, settings: Mapping[str, str], given: Path | None) -> Path | None:
+    if given is not None:
+        return root / given.expanduser()
+    # NLTK takes a list of folders, as PATH is one.
+    listed = [part for part in settings.get("NLTK_DATA", "").split(os.pathsep) if part.strip()]
+    folders = [root / Path(part.strip()).expanduser() for part in listed] + [root / load_book()["place"]["nltk"]]
+    return next((folder for folder in folders if folder.is_dir()), None)

@@ -1,0 +1,1 @@
+"""GPT-SoVITS v3 in PyTorch only: networks, text front ends, streaming."""

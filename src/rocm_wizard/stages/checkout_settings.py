@@ -1,0 +1,36 @@
+"""What a checkout's `.env` says to its sidecars, read as the host reads it."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from rocm_wizard.assets import asset
+from rocm_wizard.envfile import EnvFileError, dotenv_disabled, is_secret, load_catalogue, read_values, take_snapshot
+
+
+def checkout_settings(checkout: Path | None) -> dict[str, str]:
+    """The `.env` file's settings that are not in our environment, which beats them. A broken file settles nothing."""
+    if checkout is None or dotenv_disabled(os.environ):
+        return {}
+    try:
+        values = read_values(take_snapshot(checkout / ".env").document, os.environ)
+    except EnvFileError:
+        return {}
+    return {name: value for name, value in values.items() if value is not None and name not in os.environ}
+
+
+def private_settings(settings: Mapping[str, str]) -> frozenset[str]:
+    """The settings that a journal must not hold: secrets, and everything that is no voice key of the host."""
+    known = load_catalogue(asset("env_catalogue.toml")).by_name
+    return frozenset(name for name, value in settings.items() if name not in known or is_secret(name, value))
+
+
+def setting(settings: Mapping[str, str], name: str) -> str:
+    """One setting as a child of ours would see it, "" when it is nowhere."""
+    return os.environ.get(name, settings.get(name, ""))
+
+
+def settled_path(settings: Mapping[str, str], name: str, root: Path) -> Path | None:
+    """A setting that is a path, counted from the checkout's root."""
+    text = setting(settings, name).strip()
+    return root / Path(text).expanduser() if text else None

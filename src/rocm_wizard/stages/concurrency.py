@@ -1,0 +1,93 @@
+"""Standard x1 against Parallel x2: the same sentences through one sidecar, one and two at a time.
+
+The host has a setting for it (`EXP_TTS_MAX_CONCURRENCY`). A sidecar answers one line after the other, so two at a time
+can save only the moments between utterances; the numbers say how much that is here.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rocm_wizard.qualification.outcome import Outcome
+from rocm_wizard.qualification.stage import StageContext
+from rocm_wizard.sidecar.client import SidecarClient
+from rocm_wizard.sidecar.pipelined import Spoken, speak_many
+from rocm_wizard.stages.session import Session
+from rocm_wizard.stages.utterance import default_text, stream_request
+
+WORTH_IT = 1.10
+"""Parallel x2 is recommended from this much more sound a second."""
+ROUNDS = 2
+_SAME_LENGTH = 0.25
+"""An engine that draws its tokens never says a sentence twice alike: lengths may differ by this share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """What one setting gave: seconds of sound made in a second, and each sentence with its wait for first audio."""
+
+    throughput: float
+    first_audio: Sequence[float]
+    spoken: Sequence[Spoken]
+
+
+def compare_concurrency(context: StageContext, session: Session, client: SidecarClient) -> None:
+    """Measures both settings, checks that both said the same, and recommends one. Never switches anything."""
+    sentences = _sentences(session)
+    requests = [stream_request(session.options, text, session.options.chunk_seconds) for text in sentences * ROUNDS]
+    with context.check("concurrency"):
+        speak_many(client, requests[:1], 1, session.limit("message"))  # the first one pays for new shapes
+        one, two = (_measure(context, session, client, requests, at_once) for at_once in (1, 2))
+        gain = two.throughput / one.throughput
+        right = _same(one, two)
+        facts = {
+            "sentences": len(requests),
+            "throughput_1": round(one.throughput, 2),
+            "throughput_2": round(two.throughput, 2),
+            "first_audio_1": round(max(one.first_audio), 3),
+            "first_audio_2": round(max(two.first_audio), 3),
+            "gain": round(gain, 3),
+            "worth": WORTH_IT,
+        }
+        if not right:
+            context.finding("tts.concurrency_wrong", Outcome.WARNING, **facts)
+        elif gain >= WORTH_IT:
+            context.finding("tts.concurrency_two", Outcome.PASSED, **facts)
+        else:
+            context.finding("tts.concurrency_one", Outcome.PASSED, **facts)
+
+
+def _sentences(session: Session) -> list[str]:
+    text = session.options.text or default_text(session.options.tts_language)
+    return [part.strip() for part in re.split(r"(?<=[.!?。！？])\s*", text) if part.strip()]
+
+
+def _measure(
+    context: StageContext,
+    session: Session,
+    client: SidecarClient,
+    requests: Sequence[Mapping[str, Any]],
+    at_once: int,
+) -> Mode:
+    context.progress(at_once - 1, 2, "settings")
+    spoken = speak_many(client, requests, at_once, session.limit("message"))
+    ended = max(one.done or 0.0 for one in spoken)
+    throughput = sum(one.seconds for one in spoken) / ended
+    waits = [(one.first_audio or 0.0) - one.sent for one in spoken]
+    context.measure(f"tts.throughput_{at_once}", throughput, "")
+    for number, wait in enumerate(waits, start=1):
+        context.measure(f"tts.concurrent_first_audio_{at_once}", wait, "s", number)
+    return Mode(throughput, waits, spoken)
+
+
+def _same(one: Mode, two: Mode) -> bool:
+    """Every sentence has sound of about the same length in both settings."""
+    import numpy as np
+
+    for first, second in zip(one.spoken, two.spoken, strict=True):
+        if abs(second.seconds - first.seconds) > _SAME_LENGTH * first.seconds:
+            return False
+        if max(float(np.abs(chunk.samples).max()) for chunk in second.chunks) < 1e-3:
+            return False
+    return True

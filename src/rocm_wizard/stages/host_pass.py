@@ -1,0 +1,125 @@
+"""A second start of a checkout's sidecar, exactly as the application starts it: bare command, inherited environment,
+the person's own `.env`, the host's own limits. The first pass sees a cleaner world; this one tells the differences.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from rocm_wizard.qualification.outcome import Outcome
+from rocm_wizard.qualification.stage import StageContext
+from rocm_wizard.runner.spec import Child, StartFailed
+from rocm_wizard.sidecar.client import Block, SidecarClient, SidecarError
+from rocm_wizard.sidecar.host_limits import HOST_ANSWER_SECONDS, HOST_READY_SECONDS, STDERR_LIMIT
+from rocm_wizard.sidecar.launch import host_sidecar
+from rocm_wizard.sidecar.swallowed import swallowed_failure
+from rocm_wizard.stages.asr_recording import SAMPLE_RATE, read_bundled
+from rocm_wizard.stages.checkout_settings import checkout_settings, private_settings
+from rocm_wizard.stages.ready_rules import device_kind
+from rocm_wizard.stages.recordings import bundled_recording
+from rocm_wizard.stages.session import Session
+from rocm_wizard.stages.speech_children import asr_engine, asr_spec, tts_engine, tts_spec
+from rocm_wizard.stages.utterance import default_text, stream_request
+
+PAUSE_SECONDS = 0.3
+"""Sent with the utterance, so that its expected end is known."""
+_STDERR_SHOWN = 5
+_ERRORS = {
+    "not_ready": "host_not_ready",
+    "silent": "host_silent",
+    "load_failed": "host_load_failed",
+    "died": "host_died",
+    "refused": "host_refused",
+}
+_GARBAGE = ("text_on_stdout", "text_before_ready", "not_utf8", "not_an_object", "no_type")
+
+
+def host_pass(context: StageContext, session: Session, kind: str) -> None:
+    """Starts the checkout's `asr` or `tts` sidecar as the host does, and asks it once; nothing to do for others."""
+    if (asr_engine if kind == "asr" else tts_engine)(session) != "checkout":
+        return
+    clean = asr_spec(session) if kind == "asr" else tts_spec(session)
+    checkout = session.target.checkout
+    if checkout is None or not clean.startable:
+        return
+    settings = checkout_settings(checkout)
+    spec = host_sidecar(kind, Path(clean.argv[0]), checkout, settings, private_settings(settings))
+    with context.check("host_pass"):
+        try:
+            child = session.runner.start(spec, context.stage, context.cancel)
+        except StartFailed as error:
+            context.finding("sidecar.not_started", Outcome.COULD_NOT_CHECK, sidecar=spec.purpose, reason=error.reason)
+            return
+        try:
+            _Pass(context, session, kind, child).run()
+        finally:
+            child.stop(grace=2.0)
+
+
+class _Pass:
+    """One start and one request, under the host's limits."""
+
+    def __init__(self, context: StageContext, session: Session, kind: str, child: Child) -> None:
+        self._context, self._session, self._kind, self._child = context, session, kind, child
+        limits = session.options.limits
+        # The host waits for its voice without any limit; ours are those of the profile.
+        asr = kind == "asr"
+        self._ready = limits.get("host_ready", HOST_READY_SECONDS) if asr else session.limit("ready")
+        self._answer = limits.get("host_answer", HOST_ANSWER_SECONDS) if asr else session.limit("message")
+        self._client = SidecarClient(
+            child, ready_seconds=self._ready, message_seconds=self._answer, text_before_ready=asr
+        )
+        self._differences = 0
+
+    def run(self) -> None:
+        """Every difference is a finding; none is one too."""
+        try:
+            ready, seconds = self._client.wait_ready()
+            found = device_kind(ready, self._kind, self._session.chosen.device_kind)
+            if found != self._session.chosen.device_kind:
+                self._tell("host_device", Outcome.FAILED, found=found, wanted=self._session.chosen.device_kind)
+            took = self._listen() if self._kind == "asr" else self._speak()
+        except SidecarError as error:
+            self._tell_error(error)
+            return
+        if self._client.text_before_ready:
+            self._tell("host_text_before_ready", Outcome.WARNING, detail=self._client.text_before_ready[0])
+        traffic = self._client.traffic
+        most = max(traffic.stderr_before_ready, traffic.stderr_worst_request)
+        if self._kind == "asr" and most > STDERR_LIMIT:
+            self._tell("host_stderr", Outcome.WARNING, most=most, limit=STDERR_LIMIT)
+        if not self._differences:
+            self._tell("host_same", Outcome.PASSED, seconds=round(seconds, 1), took=round(took, 2))
+
+    def _listen(self) -> float:
+        recording = bundled_recording()
+        return self._client.transcribe(read_bundled(recording), SAMPLE_RATE, recording.language).seconds
+
+    def _speak(self) -> float:
+        options = self._session.options
+        text = options.text or default_text(options.tts_language)
+        request = stream_request(options, text, options.chunk_seconds, pause_second=PAUSE_SECONDS)
+        blocks: list[Block] = []
+        for item in self._client.speak(request):
+            if isinstance(item, Block):
+                blocks.append(item)
+        failure = swallowed_failure(blocks, self._client.request_log(), PAUSE_SECONDS)
+        if failure is not None:
+            self._tell("host_swallowed", Outcome.FAILED, detail=failure)
+        return blocks[-1].seconds
+
+    def _tell_error(self, error: SidecarError) -> None:
+        seconds = self._ready if error.kind == "not_ready" else self._answer
+        id = "host_garbage" if error.rule in _GARBAGE else _ERRORS.get(error.kind, "host_broken")
+        crashed = error.exit is not None and error.exit.meaning.crashed
+        self._tell(
+            id,
+            Outcome.CRASHED if crashed else Outcome.FAILED,
+            detail=error.detail or error.kind,
+            rule=error.rule,
+            seconds=seconds,
+            stderr=self._child.stderr_tail()[-_STDERR_SHOWN:],
+        )
+
+    def _tell(self, name: str, outcome: Outcome, **facts: Any) -> None:
+        self._differences += outcome is not Outcome.PASSED
+        self._context.finding(f"sidecar.{name}", outcome, ["stderr"], sidecar=f"{self._kind} sidecar", **facts)

@@ -1,0 +1,179 @@
+"""The soak: recognition and synthesis by turns in the same two children, for minutes; does anything drift or die?"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rocm_wizard.qualification.outcome import Outcome
+from rocm_wizard.qualification.stage import StageContext
+from rocm_wizard.sidecar.client import Block, SidecarClient
+from rocm_wizard.sidecar.messages import Samples
+from rocm_wizard.stages.asr_choice import choose_recording
+from rocm_wizard.stages.asr_recording import SAMPLE_RATE, load_recording
+from rocm_wizard.stages.error_rate import error_rate
+from rocm_wizard.stages.recordings import Recording
+from rocm_wizard.stages.session import Session
+from rocm_wizard.stages.smoke import SmokeFailed, sidecar
+from rocm_wizard.stages.soak_record import SoakRecord, resident_memory
+from rocm_wizard.stages.speech_children import asr_spec, tts_spec
+from rocm_wizard.stages.utterance import Utterance, default_text, stream_request
+
+MOST_RESTARTS = 3
+"""Children that broke down this often end the soak."""
+MOST_WRONG = 5
+"""So many wrong texts end the soak."""
+LEAST_FREE = 0.05
+"""So little free memory of the computer, as a share, ends the soak before the computer is taken down."""
+MAX_ERROR_RATE = 0.10
+
+_LATENCIES = {"asr_inference": "drift_asr", "tts_first_audio": "drift_tts", "tts_real_time_factor": "drift_factor"}
+_MEMORIES = {
+    "memory_wizard": "memory_wizard",
+    "memory_asr": "memory_asr",
+    "memory_tts": "memory_tts",
+    "memory_device": "memory_device",
+}
+
+
+class StopEarly(Exception):
+    """A threshold was passed; the finding is reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The recording of every turn, the language sent with it (None: detected), and its samples at 16 kHz."""
+
+    recording: Recording
+    sent: str | None
+    samples: Samples
+
+
+class SoakStage:
+    """Runs until the minutes are over, or until a stated threshold is passed."""
+
+    id = "soak"
+
+    def __init__(self, session: Session, clock: Callable[[], float] = time.monotonic) -> None:
+        self._session = session
+        self._clock = clock
+        self._text = session.options.text or default_text(session.options.tts_language)
+
+    def run(self, context: StageContext) -> None:
+        """See `Stage.run`."""
+        with context.check("recording"):
+            chosen = choose_recording(context, self._session.options)
+            samples = load_recording(context, chosen[0]) if chosen is not None else None
+        if chosen is None or samples is None:
+            return
+        record = SoakRecord()
+        ends = self._clock() + self._session.options.minutes * 60
+        self._soak(context, record, Known(*chosen, samples), ends)
+        if not record.turns:
+            return
+        record.report(context, _LATENCIES, _MEMORIES)
+        with context.check("endurance"):
+            facts = {"turns": record.turns, "restarts": record.restarts, "wrong": record.wrong_texts}
+            sound = not record.restarts and not record.wrong_texts
+            minutes = self._session.options.minutes
+            context.finding(
+                "soak.endured" if sound else "soak.broke",
+                Outcome.PASSED if sound else Outcome.FAILED,
+                minutes=minutes,
+                **facts,
+            )
+
+    def _soak(self, context: StageContext, record: SoakRecord, known: "Known", ends: float) -> None:
+        session = self._session
+        while self._clock() < ends:
+            try:
+                with (
+                    sidecar(context, session, asr_spec(session)) as asr,
+                    sidecar(context, session, tts_spec(session)) as tts,
+                ):
+                    self._turns(context, record, (asr, tts), known, ends)
+            except StopEarly:
+                return
+            except SmokeFailed:
+                record.restarts += 1
+                if record.restarts >= MOST_RESTARTS:
+                    context.finding("soak.stopped_restarts", Outcome.FAILED, restarts=record.restarts)
+                    return
+
+    def _turns(
+        self,
+        context: StageContext,
+        record: SoakRecord,
+        children: tuple[SidecarClient, SidecarClient],
+        known: "Known",
+        ends: float,
+    ) -> None:
+        asr, tts = children
+        total = self._session.options.minutes
+        while (now := self._clock()) < ends:
+            minute = total - (ends - now) / 60
+            context.progress(minute, total, "minutes")
+            heard = asr.transcribe(known.samples, SAMPLE_RATE, known.sent)
+            record.add(context, "asr_inference", minute, heard.seconds, "s")
+            self._judge(context, record, known.recording, heard.text)
+            utterance = self._speak(tts)
+            record.add(context, "tts_first_audio", minute, utterance.first_audio, "s")
+            record.add(context, "tts_real_time_factor", minute, utterance.real_time_factor, "")
+            record.turns += 1
+            self._memory(context, record, minute, children, (heard.extra, utterance.done))
+
+    def _judge(self, context: StageContext, record: SoakRecord, recording: Recording, text: str) -> None:
+        if recording.transcript is None:
+            return
+        if error_rate(recording.transcript, text, recording.language).value <= MAX_ERROR_RATE:
+            return
+        record.wrong_texts += 1
+        if record.wrong_texts >= MOST_WRONG:
+            context.finding(
+                "soak.stopped_wrong", Outcome.FAILED, wrong=record.wrong_texts, turns=record.turns, text=text
+            )
+            raise StopEarly
+
+    def _speak(self, client: SidecarClient) -> Utterance:
+        utterance = Utterance()
+        options = self._session.options
+        for item in client.speak(stream_request(options, self._text, options.chunk_seconds)):
+            if isinstance(item, Block):
+                utterance.add(item)
+            else:
+                utterance.done = item
+        return utterance
+
+    def _memory(
+        self,
+        context: StageContext,
+        record: SoakRecord,
+        minute: float,
+        children: tuple[SidecarClient, SidecarClient],
+        said: tuple[Mapping[str, Any], Mapping[str, Any]],
+    ) -> None:
+        import psutil
+
+        asr, tts = children
+        found = {
+            "memory_wizard": resident_memory(),
+            "memory_asr": resident_memory(asr.child.pid),
+            "memory_tts": resident_memory(tts.child.pid),
+            "memory_device": _device_memory(said),
+        }
+        for name, value in found.items():
+            if value is not None:
+                record.add(context, name, minute, float(value), "B")
+        memory = psutil.virtual_memory()
+        if memory.available < LEAST_FREE * memory.total:
+            context.finding(
+                "soak.stopped_memory", Outcome.FAILED, free_mib=memory.available // 2**20, turns=record.turns
+            )
+            raise StopEarly
+
+
+def _device_memory(said: tuple[Mapping[str, Any], Mapping[str, Any]]) -> int | None:
+    """Bytes that both children hold on the device, as they say themselves; None where one does not say."""
+    values = [message.get("device_memory_bytes") for message in said]
+    numbers = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
+    return sum(numbers) if len(numbers) == len(values) else None

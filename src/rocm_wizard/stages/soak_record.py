@@ -1,0 +1,113 @@
+"""What a soak remembers: each turn's times and texts, memory over time, and what it all adds up to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import psutil
+
+from rocm_wizard.qualification.outcome import Outcome
+from rocm_wizard.qualification.stage import StageContext
+from rocm_wizard.stages.drift import FEWEST_POINTS, Drift, drift
+
+SLOWER = 0.20
+"""A latency that surely grows, and by this share over the soak, is a warning."""
+MEMORY_GROWTH = 64 * 2**20
+"""Memory that surely grows, and by this many bytes over the soak, is a warning."""
+_WARM_UP_SHARE = 0.1
+
+
+@dataclass(slots=True)
+class Series:
+    """One quantity over time."""
+
+    minutes: list[float] = field(default_factory=list[float])
+    values: list[float] = field(default_factory=list[float])
+
+    def add(self, minute: float, value: float) -> None:
+        """Takes one value."""
+        self.minutes.append(minute)
+        self.values.append(value)
+
+    def drift(self) -> Drift | None:
+        """The drift after the first tenth, in which caches fill."""
+        skip = max(1, int(len(self.values) * _WARM_UP_SHARE))
+        return drift(self.minutes[skip:], self.values[skip:])
+
+
+@dataclass(slots=True)
+class SoakRecord:
+    """Everything measured so far; `turns` counts pairs of recognition and synthesis."""
+
+    turns: int = 0
+    restarts: int = 0
+    wrong_texts: int = 0
+    series: dict[str, Series] = field(default_factory=dict[str, Series])
+
+    def add(self, context: StageContext, name: str, minute: float, value: float, unit: str) -> None:
+        """Takes one value and reports it."""
+        series = self.series.setdefault(name, Series())
+        series.add(minute, value)
+        context.measure(f"soak.{name}", value, unit, len(series.values))
+
+    def report(self, context: StageContext, latencies: Mapping[str, str], memories: Mapping[str, str]) -> None:
+        """Findings on drift: names of latency series and of memory series, each with its check's name."""
+        for name, check in latencies.items():
+            with context.check(check):
+                _report_latency(context, name, self.series.get(name, Series()))
+        for name, check in memories.items():
+            with context.check(check):
+                _report_memory(context, name, self.series.get(name, Series()))
+
+
+def _report_latency(context: StageContext, name: str, series: Series) -> None:
+    found = series.drift()
+    if found is None:
+        context.finding(
+            "soak.too_short", Outcome.COULD_NOT_CHECK, quantity=name, points=len(series.values), least=FEWEST_POINTS + 1
+        )
+        return
+    slower = found.grows and found.growth > SLOWER
+    context.finding(
+        "soak.slower" if slower else "soak.steady",
+        Outcome.WARNING if slower else Outcome.PASSED,
+        quantity=name,
+        slope_ms=round(found.slope * 1000, 3),
+        low_ms=round(found.low * 1000, 3),
+        high_ms=round(found.high * 1000, 3),
+        begin=round(found.begin, 4),
+        end=round(found.end, 4),
+        points=found.points,
+    )
+
+
+def _report_memory(context: StageContext, name: str, series: Series) -> None:
+    found = series.drift()
+    if not series.values:
+        context.finding("soak.memory_unknown", Outcome.SKIPPED, quantity=name)
+        return
+    if found is None:
+        context.finding(
+            "soak.too_short", Outcome.COULD_NOT_CHECK, quantity=name, points=len(series.values), least=FEWEST_POINTS + 1
+        )
+        return
+    grows = found.grows and found.end - found.begin > MEMORY_GROWTH
+    context.finding(
+        "soak.memory_grows" if grows else "soak.memory_steady",
+        Outcome.WARNING if grows else Outcome.PASSED,
+        quantity=name,
+        begin_mib=round(found.begin / 2**20),
+        end_mib=round(found.end / 2**20),
+        most_mib=round(max(series.values) / 2**20),
+        slope_mib=round(found.slope / 2**20, 3),
+        points=found.points,
+    )
+
+
+def resident_memory(pid: int | None = None) -> int | None:
+    """Bytes of memory of a process and everything below it, this one without a pid; None when it is gone."""
+    try:
+        process = psutil.Process(pid)
+        below = process.children(recursive=True) if pid is not None else []
+        return process.memory_info().rss + sum(child.memory_info().rss for child in below)
+    except psutil.Error:
+        return None

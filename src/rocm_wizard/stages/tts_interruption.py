@@ -1,0 +1,38 @@
+"""What an interruption costs: the wire cannot stop a sentence, so the next one waits until the rest is made."""
+
+from typing import Any
+
+from rocm_wizard.qualification.outcome import Outcome
+from rocm_wizard.qualification.stage import StageContext
+from rocm_wizard.sidecar.client import SidecarClient
+from rocm_wizard.stages.session import Session
+from rocm_wizard.stages.tts_presets import preset_plan
+from rocm_wizard.stages.utterance import speak
+
+LONGEST_WAIT = 1.0
+"""Seconds from the interruption to the next sentence's first audio, above which talking to it feels broken."""
+
+
+def measure_interruption(context: StageContext, session: Session, client: SidecarClient) -> None:
+    """Interrupts a long sentence after its first block, and asks for another one at once."""
+    options = session.options
+    long, next_one = preset_plan(session, "long"), preset_plan(session, "first")
+    interrupted = client.speak(long.request(options))
+    next(interrupted)
+    interrupted.close()
+    answer = speak(client, next_one.request(options))
+    drained = client.drained_seconds or 0.0
+    wait = drained + answer.first_audio
+    context.measure("tts.interruption", wait, "s")
+    facts: dict[str, Any] = {
+        "wait": round(wait, 3),
+        "drained": round(drained, 3),
+        "blocks": client.drained_blocks,
+        "first_audio": round(answer.first_audio, 3),
+        "characters": len(long.text),
+        "limit": LONGEST_WAIT,
+    }
+    if wait > LONGEST_WAIT:
+        context.finding("tts.interruption_slow", Outcome.WARNING, **facts)
+    else:
+        context.finding("tts.interruption", Outcome.PASSED, **facts)

@@ -1,0 +1,74 @@
+"""Stands in a test's checkout as either of its sidecars, and does wrong what FAULT says. Standard library only.
+
+FAULT comes from the `.env` file through the host's environment only: the first pass does not have it.
+"""
+
+import base64
+import json
+import math
+import os
+import struct
+import sys
+import time
+from pathlib import Path
+
+RATE = 24000
+FAULT = os.environ.get("FAULT", "") if "PYTHONUNBUFFERED" not in os.environ else ""
+KIND = Path(__file__).parent.name
+
+
+def send(**message: object) -> None:
+    """One message."""
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+def sound(seconds: float, level: float = 0.3) -> str:
+    """A tone, or silence at level 0."""
+    count = int(RATE * seconds + 0.5)
+    samples = [level * math.sin(2 * math.pi * 220 * n / RATE) for n in range(count)]
+    return base64.b64encode(struct.pack(f"<{count}f", *samples)).decode("ascii")
+
+
+def start() -> None:
+    """Up to `ready`."""
+    if FAULT == "banner":
+        print("auto device: cuda:0", flush=True)
+    if FAULT == "load":
+        send(type="error", msg="LOAD_FAIL: no weights")
+        sys.exit(1)
+    if FAULT == "slow_start":
+        time.sleep(600)
+    if FAULT == "stderr":
+        sys.stderr.write("MIOpen(HIP): Warning\n" * 400)
+        sys.stderr.flush()
+        time.sleep(0.2)
+    device = "cuda:0" if FAULT == "device" else "cpu"
+    send(type="ready", device=device, hip=None, attn_impl="eager", warmup_ms=0, cuda_available=False)
+
+
+def answer(request: dict[str, object]) -> None:
+    """One answer."""
+    if FAULT == "dies":
+        os._exit(3)
+    if FAULT == "slow_answer":
+        time.sleep(600)
+    if FAULT == "print":
+        print("done 100%", flush=True)
+    if KIND == "asr":
+        send(type="result", text="hello")
+        return
+    request_id = request["request_id"]
+    if FAULT == "refuse":
+        send(type="error", request_id=request_id, msg="no voice")
+        return
+    for rate in (RATE, 48000 if FAULT == "rate" else RATE):
+        send(type="chunk", request_id=request_id, sample_rate=rate, audio_b64=sound(0.4), text="")
+    pause = 16000 / RATE if FAULT == "swallow" else 0.3
+    send(type="chunk", request_id=request_id, sample_rate=RATE, audio_b64=sound(pause, 0.0), text="")
+    send(type="done", request_id=request_id)
+
+
+start()
+for line in sys.stdin:
+    answer(json.loads(line))

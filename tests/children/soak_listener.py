@@ -1,0 +1,32 @@
+"""A recogniser for soaks: `python soak_listener.py MODE COUNT_FILE`. Standard library only.
+
+right: always the transcript. slower: 3 ms more each time. wrong: another text. dies: at its third answer, always.
+dies_once: at its third answer in the first life only; COUNT_FILE remembers.
+"""
+
+import json
+import os
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+
+def main(mode: str, count_file: Path, transcript: str) -> None:
+    """Ready, then answers until stdin ends."""
+    lives = len(count_file.read_text(encoding="utf-8")) if count_file.exists() else 0
+    count_file.write_text("x" * (lives + 1), encoding="utf-8")
+    print(json.dumps({"type": "ready", "device": "cpu", "torch": "2.9.1", "hip": None, "engine": "test"}), flush=True)
+    for answered, line in enumerate(sys.stdin):
+        json.loads(line)
+        time.sleep(0.02 + (0.003 * answered if mode == "slower" else 0))
+        if answered == 2 and (mode == "dies" or (mode == "dies_once" and lives == 0)):
+            os._exit(3)
+        text = "nothing of the kind" if mode == "wrong" else transcript
+        print(json.dumps({"type": "result", "text": text}), flush=True)
+
+
+if __name__ == "__main__":
+    recordings = Path(__file__).parents[2] / "assets" / "audio" / "recordings.toml"
+    with recordings.open("rb") as file:
+        main(sys.argv[1], Path(sys.argv[2]), tomllib.load(file)["recording"][0]["transcript"])

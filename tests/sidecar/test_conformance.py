@@ -1,0 +1,110 @@
+"""The examination for authors: a sidecar that keeps the wire passes, and each planted fault is named."""
+
+import json
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from rocm_wizard.cli import main
+from rocm_wizard.qualification.stage import CancelToken
+from rocm_wizard.report.catalogue import load_strings
+from rocm_wizard.runner.real import RealRunner
+from rocm_wizard.runner.spec import Child, ChildSpec
+from rocm_wizard.sidecar.conformance.examine import Examiner
+from rocm_wizard.sidecar.conformance.probes import REFUSALS
+from rocm_wizard.sidecar.conformance.rules import RULES, Judged, State
+
+CHILD = Path(__file__).parent.parent / "children" / "sidecars" / "conforming.py"
+SPREAD: dict[str, set[str]] = {
+    "ids_echoed": {"unicode", "pipelined", "interruption"},
+    "interruption": {"ids_echoed", "pipelined"},
+    "keeps_running": set(REFUSALS),
+    "nan_input": {"keeps_running"},
+    "pipelined": {"ids_echoed"},
+    "unicode": {"ids_echoed"},
+}
+"""What a fault may break beside its own rule, because it follows from it."""
+SHARED = set(RULES["asr"]) & set(RULES["tts"])
+FAULTS = (
+    [("asr", rule) for rule in RULES["asr"]]
+    + [("tts", rule) for rule in RULES["tts"] if rule not in SHARED]
+    + [("tts", rule) for rule in ("unicode", "pipelined", "keeps_running")]
+)
+
+
+def examine(folder: Path, kind: str, fault: str = "", child: Path = CHILD) -> dict[str, Judged]:
+    runner = RealRunner(lambda event: None, folder / "logs")
+    spec = ChildSpec(f"{kind} sidecar", [sys.executable, str(child), kind, fault], folder)
+
+    def start() -> Child:
+        return runner.start(spec, "conform", CancelToken())
+
+    waits = 1.0 if fault in ("nan_input", "valid_request") else 10.0
+    before = set(psutil.Process().children(recursive=True))
+    host_limits = (10.0, 0.4 if fault == "host_limits" else 10.0)
+    judged = Examiner(kind, start, waits, 10.0, host_limits=host_limits).run()
+    left = set(psutil.Process().children(recursive=True)) - before
+    assert [child for child in left if child.status() != psutil.STATUS_ZOMBIE] == []
+    assert [one.rule for one in judged] == list(RULES[kind])
+    return {one.rule: one for one in judged}
+
+
+@pytest.mark.parametrize("kind", ["asr", "tts"])
+def test_a_sidecar_that_keeps_the_wire_passes(tmp_path: Path, kind: str) -> None:
+    judged = examine(tmp_path, kind)
+    assert [one for one in judged.values() if one.state is not State.KEPT] == []
+
+
+@pytest.mark.parametrize(("kind", "fault"), FAULTS)
+def test_a_planted_fault_is_named(tmp_path: Path, kind: str, fault: str) -> None:
+    judged = examine(tmp_path, kind, fault)
+    assert judged[fault].state is State.BROKEN, judged[fault]
+    assert judged[fault].detail
+    spread = {one.rule for one in judged.values() if one.state is State.BROKEN} - {fault}
+    assert spread <= SPREAD.get(fault, set())
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode", "detail"),
+    [
+        ("tts", "endless", "sent more than 160 MiB without an end"),
+        ("asr", "half_surrogate", "text with half a surrogate pair"),
+        ("tts", "nothing", "done without sound"),
+        ("asr", "unknown_type", "answered with progress"),
+    ],
+)
+def test_what_is_no_answer(tmp_path: Path, kind: str, mode: str, detail: str) -> None:
+    judged = examine(tmp_path, kind, mode, CHILD.parent.parent / "bad_sidecar.py")
+    assert judged["valid_request"] == Judged("valid_request", State.BROKEN, detail)
+
+
+def test_a_command_that_does_not_exist_could_not_be_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["sidecar", "conform", "--kind", "asr", "--", str(tmp_path / "nothing here")])
+    assert code == 3
+    assert "0 of 26 rules kept, 0 broken, 26 could not be checked." in capsys.readouterr().out
+
+
+def test_the_command_line_gives_json_and_its_exit_code(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    command = [sys.executable, str(CHILD), "asr", "odd_bytes"]
+    assert main(["sidecar", "conform", "--kind", "asr", "--json", "--deadline", "10", "--", *command]) == 1
+    document = json.loads(capfdbinary.readouterr().out)
+    assert document["command"] == command
+    assert [one["rule"] for one in document["results"] if one["state"] == "broken"] == ["odd_bytes"]
+    assert (document["rules"], document["kept"], document["broken"]) == (26, 25, 1)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_rule_has_words_and_every_word_a_rule(language: str) -> None:
+    words = load_strings(language)["conform"]
+    assert set(words["rule"]) == {*RULES["asr"], *RULES["tts"]}
+    assert set(words["state"]) == {str(state) for state in State}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["asr", "tts"])
+def test_our_own_sidecars_keep_every_rule(capsys: pytest.CaptureFixture[str], kind: str) -> None:
+    command = [sys.executable, "-u", "-m", f"rocm_wizard.speech.{kind}"]
+    code = main(["sidecar", "conform", "--kind", kind, "--", *command])
+    assert code == 0, capsys.readouterr().out

@@ -1,0 +1,109 @@
+"""The soak with real children: turns until the time is over, restarts counted, thresholds that end it early."""
+
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from rocm_wizard.qualification.finding import Finding
+from rocm_wizard.qualification.outcome import Outcome
+from rocm_wizard.stages.soak import SoakStage
+from rocm_wizard.stages.soak_record import MEMORY_GROWTH, SoakRecord
+from tests.stages.bench import CHILDREN, Bench
+
+LIMITS = {"ready": 20.0, "message": 20.0}
+
+
+def soaked(bench: Bench, listener: str, minutes: float = 0.05) -> dict[str, list[Finding]]:
+    """Findings by id. `minutes` is the time on the clock, not that the test takes."""
+    bench.options(
+        asr_command=[sys.executable, "-u", str(CHILDREN / "soak_listener.py"), listener, str(bench.folder / "count")],
+        tts_command=[sys.executable, "-u", str(CHILDREN / "two_at_a_time.py"), "serial"],
+        minutes=minutes,
+        text="One sentence.",
+        limits=LIMITS,
+    )
+    found: dict[str, list[Finding]] = {}
+    for finding in bench.run(SoakStage).stage("soak").findings:
+        found.setdefault(finding.id, []).append(finding)
+    return found
+
+
+def test_turns_until_the_time_is_over(bench: Bench) -> None:
+    found = soaked(bench, "right")
+    (endured,) = found["soak.endured"]
+    assert endured.outcome is Outcome.PASSED
+    turns = endured.facts["turns"]
+    assert isinstance(turns, int) and 8 <= turns < 60
+    steady = {
+        str(finding.facts["quantity"]) for finding in [*found.get("soak.steady", []), *found.get("soak.slower", [])]
+    }
+    assert steady == {"asr_inference", "tts_first_audio", "tts_real_time_factor"}
+    memory = {finding.facts["quantity"]: finding for finding in found["soak.memory_steady"]}
+    assert set(memory) == {"memory_wizard", "memory_asr", "memory_tts"}
+    assert 3 < float(str(memory["memory_asr"].facts["most_mib"])) < 300
+    assert found["soak.memory_unknown"][0].outcome is Outcome.SKIPPED
+
+
+def test_a_recogniser_that_gets_slower_is_found(bench: Bench) -> None:
+    (slower,) = soaked(bench, "slower")["soak.slower"]
+    assert slower.facts["quantity"] == "asr_inference"
+    assert float(str(slower.facts["low_ms"])) > 0
+
+
+@pytest.mark.parametrize(
+    ("listener", "early", "ends_with"),
+    [("dies", "soak.stopped_restarts", "soak.broke"), ("wrong", "soak.stopped_wrong", "soak.broke")],
+)
+def test_a_threshold_ends_it_early(bench: Bench, listener: str, early: str, ends_with: str) -> None:
+    found = soaked(bench, listener, minutes=5)
+    assert found[early][0].outcome is Outcome.FAILED
+    assert found[ends_with][0].outcome is Outcome.FAILED
+
+
+def test_one_death_is_survived_and_counted(bench: Bench) -> None:
+    found = soaked(bench, "dies_once", minutes=0.05)
+    (broke,) = found["soak.broke"]
+    assert broke.facts["restarts"] == 1
+    assert "soak.stopped_restarts" not in found
+    assert found["sidecar.died"][0].outcome is Outcome.FAILED
+
+
+class Recorder:
+    """Stands where a stage's context goes and keeps the findings."""
+
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+
+    def check(self, name: str) -> "Recorder":
+        return self
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def measure(self, *_: object) -> None: ...
+
+    def finding(self, id: str, outcome: Outcome, **facts: object) -> None:
+        self.findings.append(Finding(id, outcome, {name: str(value) for name, value in facts.items()}, frozenset()))
+
+
+@pytest.mark.parametrize(
+    ("grown", "expected"),
+    [
+        (lambda turn: 5e8 + turn * MEMORY_GROWTH / 20, "soak.memory_grows"),
+        (lambda turn: 5e8 + (turn > 2) * 4e8, "soak.memory_steady"),
+        (lambda turn: 5e8 + turn * 1000, "soak.memory_steady"),
+    ],
+)
+def test_a_leak_is_told_from_what_a_first_turn_needs(grown: Callable[[int], float], expected: str) -> None:
+    record, context = SoakRecord(), Recorder()
+    for turn in range(40):
+        record.add(context, "memory_asr", turn / 4, grown(turn), "B")  # type: ignore[arg-type]
+    record.report(context, {}, {"memory_asr": "memory_asr"})  # type: ignore[arg-type]
+    assert [finding.id for finding in context.findings] == [expected]
+
+
+def test_too_short_to_tell_is_no_pass(bench: Bench) -> None:
+    found = soaked(bench, "right", minutes=0.004)
+    assert {finding.outcome for finding in found["soak.too_short"]} == {Outcome.COULD_NOT_CHECK}
