@@ -261,16 +261,8 @@ def reference_works(checkout: Path, packages: Path | None, steps: int) -> dict[s
     lengths = torch.tensor([PHONES])
 
     def tokens(count: int = TOKENS) -> list[int]:
-        made, index = decoder.infer_panel(
-            given.phones,
-            lengths,
-            given.prompt,
-            given.bert,
-            top_k=1,
-            top_p=1,
-            temperature=1.0,
-            early_stop_num=count - 1,
-        )
+        greedy: dict[str, Any] = {"top_k": 1, "top_p": 1, "temperature": 1.0, "early_stop_num": count - 1}
+        made, index = decoder.infer_panel(given.phones, lengths, given.prompt, given.bert, **greedy)
         return made[0, -index - 1 :].tolist()
 
     def cfm(mu: torch.Tensor, known: torch.Tensor, steps: int = TIMED_STEPS) -> torch.Tensor:

@@ -38,8 +38,11 @@ def keep(context: StageContext, session: Session, utterance: Utterance, path: Pa
     """Writes the sound as 16-bit WAV; when that fails where the person wished it, in the run's folder."""
     from rocm_wizard.audio.wav import unused_path
 
-    if not _written(context, utterance, path) and path.parent != session.run_folder:
-        _written(context, utterance, unused_path(session.run_folder / NAME))
+    if _written(context, utterance, path):
+        return
+    instead = unused_path(session.run_folder / NAME)
+    if instead != path:
+        _written(context, utterance, instead)
 
 
 def _written(context: StageContext, utterance: Utterance, path: Path) -> bool:

@@ -12,8 +12,9 @@ from rocm_wizard.stages.session import Options
 
 LABELS = {"ja": "日文", "en": "英文", "zh": "中文"}
 """Language labels of the wire's `options`."""
-PAUSE_SECONDS = 0.4
-"""What the host asks for. Always sent, so that zeros of just this length are known to be a pause and not speech."""
+PAUSE_SECONDS = 0.41
+"""Always sent, so that zeros of just this length are known to be a pause and not speech. The host asks for 0.4 s, which
+a block of dead zeros may have too."""
 
 
 def default_text(language: str, id: str = "sentence") -> str:

@@ -124,7 +124,8 @@ def test_a_failure_is_an_error_and_never_silence(
     assert expected in answer["msg"]
 
 
-def test_collapsed_tokens_are_told_and_not_spoken(voice: TinyVoice) -> None:
+def test_collapsed_tokens_are_told_and_not_spoken(tmp_path: Path) -> None:
+    voice = save_tiny_voice(tmp_path, collapsed=True)
     environment = {"TTS_DEVICE": "cpu", "TTS_SOVITS_SYNC_TIMING": "1", "TTS_BIGVGAN_STREAM_BUCKET_MELS": "lots"}
     with Child([*TTS, *voice.arguments()], environment) as child:
         ready = child.receive()

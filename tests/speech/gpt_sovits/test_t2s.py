@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocm_wizard.speech.gpt_sovits.graphs import check_graphs
-from rocm_wizard.speech.gpt_sovits.t2s import DecoderRun, T2SDecoder
+from rocm_wizard.speech.gpt_sovits.t2s import DecoderRun, T2SDecoder, _up_to_the_end
 from rocm_wizard.speech.gpt_sovits.t2s_sampling import Sampling, draw, penalised
 from tests.speech.gpt_sovits.tiny import T2S, tiny_networks
 
@@ -107,3 +107,11 @@ def test_graphs_are_refused_where_there_are_none(decoder: T2SDecoder) -> None:
         decoder.generate(*inputs(), sampling=Sampling(), most_tokens=20, graph=True)
     assert not check_graphs(decoder, asked=True).allowed
     assert "not asked" in check_graphs(decoder, asked=False).note
+
+
+@pytest.mark.parametrize(("ends", "kept", "stopped"), [("0000", 4, False), ("0010", 2, True), ("0111", 1, True)])
+def test_tokens_made_after_the_end_are_dropped(ends: str, kept: int, stopped: bool) -> None:
+    """On a GPU some are: the end is looked for only now and then."""
+    tokens = [torch.tensor([number]) for number in range(4)]
+    made, ended = _up_to_the_end(tokens, [torch.tensor([end == "1"]) for end in ends], tokens[0])
+    assert (made.tolist(), ended) == ([0, 1, 2, 3][:kept], stopped)
