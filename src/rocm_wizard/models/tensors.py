@@ -45,5 +45,5 @@ class Tensor:
 
 
 def shape_text(shape: tuple[int, ...]) -> str:
-    """`(3, 4)` as `3×4`; a number alone is `1 number`'s shape `()`."""
+    """`(3, 4)` as `3×4`; the shape of a single number is `()`."""
     return "×".join(map(str, shape)) or "()"
