@@ -107,3 +107,9 @@ def test_a_leak_is_told_from_what_a_first_turn_needs(grown: Callable[[int], floa
 def test_too_short_to_tell_is_no_pass(bench: Bench) -> None:
     found = soaked(bench, "right", minutes=0.004)
     assert {finding.outcome for finding in found["soak.too_short"]} == {Outcome.COULD_NOT_CHECK}
+
+
+def test_a_soak_without_a_turn_is_no_pass(bench: Bench) -> None:
+    found = soaked(bench, "right", minutes=0.0001)
+    assert found["soak.no_turn"][0].outcome is Outcome.COULD_NOT_CHECK
+    assert "soak.endured" not in found

@@ -59,14 +59,15 @@ def judge_joins(samples: ArrayLike, joins: Sequence[int], rate: int) -> list[Joi
 
     Raises ValueError for a join outside 1 to frames - 1.
     """
-    wave = np.asarray(samples, np.float64)
+    wave = np.asarray(samples)
     reach, order = round(rate * _REACH_SECONDS), max(4, round(rate / _ORDER_RATE))
     found: list[Join] = []
     for index in joins:
         if not 1 <= index < len(wave):
             raise ValueError(f"join {index} is not inside the signal")
-        before, after = wave[max(0, index - reach) : index], wave[index : index + reach]
-        sides = [(before, wave[index]), (after[::-1], wave[index - 1])]
+        near = wave[max(0, index - reach) : index + reach].astype(np.float64)
+        at = min(index, reach)
+        sides = [(near[:at], near[at]), (near[at:][::-1], near[at - 1])]
         seen = [_unforeseen(past, coming, order) for past, coming in sides if len(past) > 3 * order]
         jump = min((error for error, _ in seen), default=0.0)
         surprise = min((error / max(usual, _LEAST) for error, usual in seen), default=0.0)
@@ -80,7 +81,7 @@ def find_repeats(blocks: Sequence[ArrayLike], rate: int, least_rms: float = 0.00
     No voice says anything twice alike: noise, phase and pitch differ. A block that is sent again does, and so does one
     that is made from the same numbers again.
     """
-    waves = [np.asarray(block, np.float64) for block in blocks]
+    waves = [np.asarray(block) for block in blocks]
     found: list[Repeat] = []
     for later, wave in enumerate(waves):
         if len(wave) < _SHORTEST_REPEAT * rate or np.sqrt(np.mean(np.square(wave))) < least_rms:
@@ -109,7 +110,7 @@ def _predictor(past: NDArray[np.float64], order: int) -> NDArray[np.float64]:
     return np.linalg.solve(correlation[lags], correlation[1:])
 
 
-def _correlation(one: NDArray[np.float64], other: NDArray[np.float64], least: int) -> float:
+def _correlation(one: NDArray[np.floating], other: NDArray[np.floating], least: int) -> float:
     """Over their common beginning; blocks of very different lengths are no repeats."""
     length = min(len(one), len(other))
     if length < least or length < 0.9 * max(len(one), len(other)):

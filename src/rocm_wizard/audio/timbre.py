@@ -81,13 +81,13 @@ def block_timbres(blocks: Sequence[ArrayLike], rate: int, highest: float = HIGHE
         blocks: the utterance's blocks, 1-D each.
         highest: upper end of the bands in hertz; recordings of different rates need the same one to be compared.
     """
-    spectra = [_power(np.asarray(block, np.float64), rate) for block in blocks]
-    levels = [10 * np.log10(power.sum(axis=1) + _FLOOR) for power in spectra]
-    if not spectra:
-        return []
-    gate = float(np.percentile(np.concatenate(levels), 95)) - _VOICED_RANGE_DB
     highest = min(highest, HIGHEST_HZ, rate / 2)
-    return [_mean(power[level > gate], rate, highest) for power, level in zip(spectra, levels, strict=True)]
+    # Bands at once: the spectra of a long utterance would be a hundred times larger than its timbre.
+    frames = [_frames(np.asarray(block, np.float64), rate, highest) for block in blocks]
+    if not frames:
+        return []
+    gate = float(np.percentile(np.concatenate([found.levels for found in frames]), 95)) - _VOICED_RANGE_DB
+    return [_mean(found, found.levels > gate) for found in frames]
 
 
 def measure_drift(timbres: Sequence[Timbre | None]) -> Drift | None:
@@ -122,29 +122,38 @@ def _change(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
     return float(np.linalg.norm(_line(values, weights)))
 
 
-def _power(wave: NDArray[np.float64], rate: int) -> NDArray[np.float64]:
-    """Power spectra, shape (frames, bins)."""
+@dataclass(frozen=True, slots=True)
+class _Frames:
+    """Of each frame: mel bands in decibels, shape (frames, 40), the centroid in hertz, the level in decibels."""
+
+    bands: NDArray[np.float64]
+    centroids: NDArray[np.float64]
+    levels: NDArray[np.float64]
+
+
+def _frames(wave: NDArray[np.float64], rate: int, highest: float) -> _Frames:
     width, hop = round(_FRAME_SECONDS * rate), round(_HOP_SECONDS * rate)
+    bins = 1 << (width - 1).bit_length()
     wave = np.pad(wave, (0, max(0, width - len(wave))))
-    frames = np.lib.stride_tricks.sliding_window_view(wave, width)[::hop] * np.hanning(width)
-    return np.square(np.abs(np.fft.rfft(frames, _bins(rate))))
-
-
-def _bins(rate: int) -> int:
-    return 1 << (round(_FRAME_SECONDS * rate) - 1).bit_length()
-
-
-def _mean(power: NDArray[np.float64], rate: int, highest: float) -> Timbre | None:
-    if len(power) < _LEAST_FRAMES:
-        return None
-    frequencies = np.fft.rfftfreq(_bins(rate), 1 / rate)
-    bands = 10 * np.log10(power @ _mel_bands(frequencies, highest).T + _FLOOR)
-    order = np.arange(1, COEFFICIENTS + 1)[:, None]
-    cosines = np.cos(np.pi / BANDS * order * (np.arange(BANDS) + 0.5)) * np.sqrt(2 / BANDS)
+    windows = np.lib.stride_tricks.sliding_window_view(wave, width)[::hop] * np.hanning(width)
+    power = np.square(np.abs(np.fft.rfft(windows, bins)))
+    frequencies = np.fft.rfftfreq(bins, 1 / rate)
     inside = frequencies <= highest
     amplitude = np.sqrt(power[:, inside])
-    centroids = amplitude @ frequencies[inside] / np.maximum(amplitude.sum(axis=1), _FLOOR)
-    return Timbre((bands @ cosines.T).mean(axis=0), float(centroids.mean()), len(power))
+    return _Frames(
+        10 * np.log10(power @ _mel_bands(frequencies, highest).T + _FLOOR),
+        amplitude @ frequencies[inside] / np.maximum(amplitude.sum(axis=1), _FLOOR),
+        10 * np.log10(power.sum(axis=1) + _FLOOR),
+    )
+
+
+def _mean(frames: _Frames, voiced: NDArray[np.bool_]) -> Timbre | None:
+    count = int(voiced.sum())
+    if count < _LEAST_FRAMES:
+        return None
+    order = np.arange(1, COEFFICIENTS + 1)[:, None]
+    cosines = np.cos(np.pi / BANDS * order * (np.arange(BANDS) + 0.5)) * np.sqrt(2 / BANDS)
+    return Timbre(cosines @ frames.bands[voiced].mean(axis=0), float(frames.centroids[voiced].mean()), count)
 
 
 def _mel_bands(frequencies: NDArray[np.float64], highest: float) -> NDArray[np.float64]:

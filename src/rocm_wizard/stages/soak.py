@@ -70,6 +70,9 @@ class SoakStage:
         ends = self._clock() + self._session.options.minutes * 60
         self._soak(context, record, Known(*chosen, samples), ends)
         if not record.turns:
+            with context.check("endurance"):
+                minutes = self._session.options.minutes
+                context.finding("soak.no_turn", Outcome.COULD_NOT_CHECK, minutes=minutes)
             return
         record.report(context, _LATENCIES, _MEMORIES)
         with context.check("endurance"):

@@ -1,0 +1,73 @@
+"""What the host asks for, by the length of a sentence; and how long a text can take."""
+
+import pytest
+
+from rocm_wizard.stages.tts_presets import host_block_seconds, main_plan, plausible_seconds, preset_plan, spoken_units
+from tests.stages.bench import Bench
+
+
+@pytest.mark.parametrize(
+    ("characters", "mel_frames"), [(3, 38), (8, 38), (11, 51), (16, 71), (20, 72), (24, 75), (200, 75)]
+)
+def test_the_hosts_block_lengths(characters: int, mel_frames: int) -> None:
+    assert round(host_block_seconds(characters, 1.067) * 93.75) == mel_frames
+
+
+def test_the_first_sentence_is_asked_for_in_a_hurry(bench: Bench) -> None:
+    plan = preset_plan(bench.session, "first")
+    request = plan.request(bench.session.options)
+    assert request["speed"] == 1.067
+    assert request["options"]["sample_steps"] == 4
+    assert request["options"]["how_to_cut"] == "不切"
+    assert (request["options"]["pause_second"], request["options"]["text_language"]) == (0.41, "英文")
+    assert request["options"]["max_sec_override"] == 8.0
+    assert request["chunk_size_seconds"] == 0.8
+
+
+def test_a_short_first_sentence_may_not_become_long(bench: Bench) -> None:
+    bench.options(tts_language="zh")
+    request = preset_plan(bench.session, "first").request(bench.session.options)
+    assert request["options"]["max_sec_override"] == 3.75, "a quarter of a second for each of 15 characters"
+    assert request["chunk_size_seconds"] == pytest.approx((0.11 * 15 + 0.25) / 1.067 / 2.5)
+
+
+@pytest.mark.parametrize(("text", "cut", "steps"), [("x" * 44, "不切", 16), ("x" * 45, "凑四句一切", 32)])
+def test_later_sentences_by_their_length(bench: Bench, text: str, cut: str, steps: int) -> None:
+    bench.options(text=text, chunk_seconds=0.6)
+    plan = main_plan(bench.session)
+    assert (plan.options["how_to_cut"], plan.options["sample_steps"], plan.speed) == (cut, steps, 0.97)
+    assert (plan.chunk_seconds, plan.known) == (0.6, False)
+    bench.session.profile = bench.session.book.get("local-rocm")
+    assert main_plan(bench.session).options["sample_steps"] == 16
+
+
+def test_a_blank_text_is_none(bench: Bench) -> None:
+    bench.options(text="  \n")
+    assert main_plan(bench.session).known
+    assert main_plan(bench.session).text.startswith("This computer")
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "seconds"),
+    [
+        ("He was not an ill disposed young man, unless to be rather cold hearted is to be ill disposed.", "en", 6.0),
+        ("Yes.", "en", 0.4),
+        ("こんばんは、また声が聞けてうれしいです。", "ja", 2.8),
+        ("晚上好，很高兴又听到你的声音。", "zh", 3.0),
+        ("2026年", "zh", 2.0),
+    ],
+)
+def test_usual_speech_is_plausible_and_a_fraction_or_a_multiple_is_not(
+    text: str, language: str, seconds: float
+) -> None:
+    for speed in (0.97, 1.067):
+        shortest, longest = plausible_seconds(text, language, speed)
+        assert shortest < seconds < longest
+        assert seconds * 8 > longest
+        assert seconds / 20 < shortest
+
+
+def test_units() -> None:
+    assert spoken_units("きょう、行く。", "ja") == 5.0, "kyo-u-yu-ku by the rule: small letters none, a kanji two"
+    assert spoken_units("我有3本书。", "zh") == 6.0
+    assert spoken_units("a b 1", "en") == 4.0
