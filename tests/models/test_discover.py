@@ -91,13 +91,6 @@ def test_reference_of_the_language(checkout: Path) -> None:
     assert find_tts_files(checkout, settings, TtsWish(), "zh").missing == ("reference",)
 
 
-def test_a_voice_profile_overrides_the_settings(checkout: Path) -> None:
-    settings = REFERENCE | {"TTS_GPT_MODEL_PATH": "g.ckpt", "TTS_VOICE_PROFILE": "kurisu_v3"}
-    assert find_tts_files(checkout, settings, TtsWish(), "ja").profile == "kurisu_v3"
-    assert find_tts_files(checkout, settings | {"TTS_VOICE_PROFILE": "custom"}, TtsWish(), "ja").profile is None
-    assert find_tts_files(checkout, REFERENCE | {"TTS_VOICE_PROFILE": "kurisu_v3"}, TtsWish(), "ja").profile is None
-
-
 def test_nltk_takes_the_first_folder_that_is_there(checkout: Path) -> None:
     (checkout / "other").mkdir()
     settings = REFERENCE | {"NLTK_DATA": os.pathsep.join(["none", "other"])}

@@ -15,7 +15,7 @@ type Source = Literal["option", "setting", "checkout"]
 _DEEPEST = 8
 _MOST_ENTRIES = 20_000
 _MOST_FILES = 200
-_PROFILE = "TTS_VOICE_PROFILE"
+_CHECKPOINTS = {"gpt": ("TTS_GPT_MODEL_PATH", ".ckpt"), "sovits": ("TTS_SOVITS_MODEL_PATH", ".pth")}
 _REFERENCES = {"ja": "JA", "en": "EN", "zh": "ZH", "mixed": "JA"}
 
 
@@ -25,6 +25,16 @@ class Found:
 
     path: Path
     source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Pretrained:
+    """Where the pretrained models of every voice are or should be; None: not there, and not always needed."""
+
+    base: Path | None
+    bigvgan: Path
+    hubert: Path
+    bert: Path | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +58,12 @@ class TtsSearch:
         sources: who named the file of each role.
         missing: roles (`gpt`, `sovits`, `reference`) without a file.
         candidates: for a missing checkpoint, the files in the checkout of which the person has to choose one.
-        profile: `TTS_VOICE_PROFILE` where the host ignores the checkpoints' settings because of it.
     """
 
     files: TtsModelFiles | None
     sources: Mapping[str, Source]
     missing: tuple[str, ...]
     candidates: Mapping[str, tuple[Path, ...]] = field(default_factory=dict[str, tuple[Path, ...]])
-    profile: str | None = None
 
 
 def find_asr_folder(root: Path, settings: Mapping[str, str], given: Path | None = None) -> Found | None:
@@ -69,19 +77,12 @@ def find_asr_folder(root: Path, settings: Mapping[str, str], given: Path | None 
 
 def find_tts_files(root: Path, settings: Mapping[str, str], wish: TtsWish, language: str) -> TtsSearch:
     """The files of a GPT-SoVITS voice. A checkpoint is taken from the checkout only where it is the only one there."""
-    place = load_book()["place"]
     sources: dict[str, Source] = {}
     candidates: dict[str, tuple[Path, ...]] = {}
     paths: dict[str, Path] = {}
-    for role, given, variable, suffix in (
-        ("gpt", wish.gpt, "TTS_GPT_MODEL_PATH", ".ckpt"),
-        ("sovits", wish.sovits, "TTS_SOVITS_MODEL_PATH", ".pth"),
-    ):
-        named = _named(root, given, settings.get(variable))
-        if named is None:
-            there = [file for folder in place[role] for file in find_checkpoints(root / folder, suffix)]
-            named = Found(there[0], "checkout") if len(there) == 1 else None
-            candidates |= {role: tuple(there)} if len(there) > 1 else {}
+    for role, given in (("gpt", wish.gpt), ("sovits", wish.sovits)):
+        named, there = find_checkpoint(root, settings, role, given)
+        candidates |= {role: there} if len(there) > 1 else {}
         if named is not None:
             paths[role], sources[role] = named.path, named.source
     suffix = _REFERENCES.get(language_group(language) or "mixed", "JA")
@@ -89,11 +90,46 @@ def find_tts_files(root: Path, settings: Mapping[str, str], wish: TtsWish, langu
     if reference is not None:
         paths["reference"], sources["reference"] = reference.path, reference.source
     missing = tuple(role for role in ("gpt", "sovits", "reference") if role not in paths)
-    profile = settings.get(_PROFILE, "").strip()
-    ignored = profile not in ("", "custom") and "setting" in (sources.get("gpt"), sources.get("sovits"))
     text = wish.reference_text if wish.reference_text is not None else settings.get(f"TTS_REF_TEXT_{suffix}", "")
     files = None if missing else _files(root, settings, wish, paths, text, language)
-    return TtsSearch(files, sources, missing, candidates, profile if ignored else None)
+    return TtsSearch(files, sources, missing, candidates)
+
+
+def find_checkpoint(
+    root: Path, settings: Mapping[str, str], role: str, given: Path | None = None
+) -> tuple[Found | None, tuple[Path, ...]]:
+    """The `gpt` or `sovits` file, and what lies in the checkout where nobody named one; only a single one is taken."""
+    variable, suffix = _CHECKPOINTS[role]
+    named = _named(root, given, settings.get(variable))
+    if named is not None:
+        return named, ()
+    there = [file for folder in load_book()["place"][role] for file in find_checkpoints(root / folder, suffix)]
+    return (Found(there[0], "checkout") if len(there) == 1 else None), tuple(there)
+
+
+def find_pretrained(root: Path, given: Path | None = None) -> Pretrained:
+    """What every voice needs, in the folder that was named, else in the first usual one that is there."""
+    place = load_book()["place"]
+    folders = [root / folder for folder in place["pretrained"]]
+    usual = next((folder for folder in folders if folder.is_dir()), folders[0])
+    folder = root / given.expanduser() if given is not None else usual
+    bert, base = snapshot(folder / place["bert"]), folder / place["base"]
+    return Pretrained(
+        base=base if base.exists() else None,
+        bigvgan=snapshot(folder / place["bigvgan"]),
+        hubert=snapshot(folder / place["hubert"]),
+        bert=bert if bert.exists() else None,
+    )
+
+
+def find_nltk(root: Path, settings: Mapping[str, str], given: Path | None = None) -> Path | None:
+    """The folder with NLTK's data: the named one, else the first that is there."""
+    if given is not None:
+        return root / given.expanduser()
+    # NLTK takes a list of folders, as PATH is one.
+    listed = [part for part in settings.get("NLTK_DATA", "").split(os.pathsep) if part.strip()]
+    folders = [root / Path(part.strip()).expanduser() for part in listed] + [root / load_book()["place"]["nltk"]]
+    return next((folder for folder in folders if folder.is_dir()), None)
 
 
 def find_checkpoints(folder: Path, suffix: str) -> list[Path]:
@@ -141,29 +177,16 @@ def _named(root: Path, given: Path | None, setting: str | None) -> Found | None:
 def _files(
     root: Path, settings: Mapping[str, str], wish: TtsWish, paths: Mapping[str, Path], text: str, language: str
 ) -> TtsModelFiles:
-    place = load_book()["place"]
-    folders = [root / folder for folder in place["pretrained"]]
-    usual = next((folder for folder in folders if folder.is_dir()), folders[0])
-    pretrained = root / wish.pretrained.expanduser() if wish.pretrained is not None else usual
-    bert, base = snapshot(pretrained / place["bert"]), pretrained / place["base"]
+    pretrained = find_pretrained(root, wish.pretrained)
     return TtsModelFiles(
         gpt=paths["gpt"],
         sovits=paths["sovits"],
-        base=base if base.exists() else None,
-        bigvgan=snapshot(pretrained / place["bigvgan"]),
-        hubert=snapshot(pretrained / place["hubert"]),
-        bert=bert if bert.exists() else None,
-        nltk=_nltk(root, settings, wish.nltk),
+        base=pretrained.base,
+        bigvgan=pretrained.bigvgan,
+        hubert=pretrained.hubert,
+        bert=pretrained.bert,
+        nltk=find_nltk(root, settings, wish.nltk),
         reference=paths["reference"],
         reference_text=text,
         language=language,
     )
-
-
-def _nltk(root: Path, settings: Mapping[str, str], given: Path | None) -> Path | None:
-    if given is not None:
-        return root / given.expanduser()
-    # NLTK takes a list of folders, as PATH is one.
-    listed = [part for part in settings.get("NLTK_DATA", "").split(os.pathsep) if part.strip()]
-    folders = [root / Path(part.strip()).expanduser() for part in listed] + [root / load_book()["place"]["nltk"]]
-    return next((folder for folder in folders if folder.is_dir()), None)

@@ -12,7 +12,6 @@ _KEYS = (
     "QWEN3_ASR_MODEL_PATH",
     "TTS_GPT_MODEL_PATH",
     "TTS_SOVITS_MODEL_PATH",
-    "TTS_VOICE_PROFILE",
     "NLTK_DATA",
     *(f"TTS_REF_{part}_{language}" for part in ("AUDIO", "TEXT") for language in ("JA", "EN", "ZH")),
 )

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
+from rocm_wizard.models.discover import find_asr_folder, find_checkpoint, find_nltk
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.sidecar.launch import (
     CHECKOUT_SCRIPTS,
@@ -16,8 +16,6 @@ from rocm_wizard.sidecar.launch import (
 from rocm_wizard.stages.checkout_settings import checkout_settings, setting, settled_path
 from rocm_wizard.stages.session import Session
 
-CHECKOUT_ASR_MODEL = Path("assets/models/asr/qwen3-asr-0.6b")
-"""Where a checkout looks for its recogniser when nothing is set."""
 INTERPRETERS = {"asr": "QWEN3_ASR_PYTHON", "tts": "TTS_PYTHON"}
 _LABELS = {"ja": "日文", "en": "英文"}
 _MODEL_KEYS = (
@@ -67,19 +65,15 @@ def asr_spec(session: Session) -> SidecarSpec:
         return _checkout(session, "asr", settings, _asr_settings(session))
     options: list[str] = []
     if engine == "qwen3_asr":
-        model = session.options.asr_model or _qwen3_model(folder, settings)
+        stated = {key: value for key in _MODEL_KEYS if (value := setting(settings, key))}
+        model = find_asr_folder(folder, stated, session.options.asr_model)
         if model is None:
             facts = {"sidecar": "asr sidecar", "engine": engine, "option": "--asr-model"}
             remark = Remark("sidecar.no_model", Outcome.COULD_NOT_CHECK, facts)
             return nothing_to_start("asr", folder, engine, remark)
-        options = ["--engine", engine, "--model", str(model.absolute())]
+        options = ["--engine", engine, "--model", str(model.path.absolute())]
     command = session.options.asr_command
     return own_sidecar("asr", session.target.python, session.chosen, folder, command, engine=engine, options=options)
-
-
-def _qwen3_model(folder: Path, settings: Mapping[str, str]) -> Path | None:
-    usual = folder / CHECKOUT_ASR_MODEL
-    return settled_path(settings, "QWEN3_ASR_MODEL_PATH", folder) or (usual if usual.is_dir() else None)
 
 
 def _asr_settings(session: Session) -> dict[str, str]:
@@ -96,17 +90,18 @@ def tts_spec(session: Session) -> SidecarSpec:
     options: list[str] = []
     if engine == "gpt_sovits":
         models = session.options.tts_models
-        gpt = models.gpt or settled_path(settings, "TTS_GPT_MODEL_PATH", folder)
-        sovits = models.sovits or settled_path(settings, "TTS_SOVITS_MODEL_PATH", folder)
+        stated = {key: value for key in _MODEL_KEYS if (value := setting(settings, key))}
+        gpt, _ = find_checkpoint(folder, stated, "gpt", models.gpt)
+        sovits, _ = find_checkpoint(folder, stated, "sovits", models.sovits)
         if gpt is None or sovits is None:
             facts = {"sidecar": "tts sidecar", "engine": engine, "option": "--gpt-model, --sovits-model"}
             remark = Remark("sidecar.no_model", Outcome.COULD_NOT_CHECK, facts)
             return nothing_to_start("tts", folder, engine, remark)
         named = {
-            "--gpt-model": gpt,
-            "--sovits-model": sovits,
+            "--gpt-model": gpt.path,
+            "--sovits-model": sovits.path,
             "--pretrained": models.pretrained,
-            "--nltk-data": models.nltk or settled_path(settings, "NLTK_DATA", folder),
+            "--nltk-data": find_nltk(folder, stated, models.nltk),
         }
         options = ["--engine", engine]
         for name, path in named.items():

@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from rocm_wizard.speech.gpt_sovits.files import BIGVGAN, HUBERT, PRETRAINED, find_files, usual_reference
+from rocm_wizard.models.discover import TtsWish, find_tts_files
+from rocm_wizard.speech.gpt_sovits.files import BIGVGAN, HUBERT, find_files, usual_reference
 from rocm_wizard.speech.gpt_sovits.settings import BUCKET_VARIABLE, read_settings
 from rocm_wizard.speech.serve import LoadFailure
+
+PRETRAINED = Path("assets/models/gpt-sovits/pretrained")
 
 
 @pytest.mark.parametrize(
@@ -69,3 +72,20 @@ def test_the_hosts_reference_by_language() -> None:
     assert usual_reference("all_ja", environment) == ("ja.wav", "こんにちは")
     assert usual_reference("en", environment) == ("", "")
     assert usual_reference("auto", environment) == ("", "")
+
+
+def test_the_engine_loads_what_the_wizard_inspects(tmp_path: Path) -> None:
+    """Both find by one rule: a checkpoint that lies alone in the checkout, the public project's folders, a cache."""
+    gpt, sovits = tmp_path / "GPT_weights_v3" / "a.ckpt", tmp_path / "SoVITS_weights_v3" / "b.pth"
+    hubert = tmp_path / "GPT_SoVITS/pretrained_models" / HUBERT
+    snapshot = tmp_path / "GPT_SoVITS/pretrained_models" / BIGVGAN / "snapshots" / "6f21d4"
+    for folder in (gpt.parent, sovits.parent, hubert, snapshot):
+        folder.mkdir(parents=True)
+    gpt.touch()
+    sovits.touch()
+    loaded = find_files({}, None, {}, tmp_path)
+    wish = TtsWish(reference=tmp_path / "voice.wav", reference_text="words")
+    inspected = find_tts_files(tmp_path, {}, wish, "ja").files
+    assert inspected is not None
+    assert (loaded.gpt, loaded.sovits) == (inspected.gpt, inspected.sovits) == (gpt, sovits)
+    assert (loaded.bigvgan, loaded.hubert) == (inspected.bigvgan, inspected.hubert) == (snapshot, hubert)

@@ -1,17 +1,16 @@
-"""Which files the engine loads: named ones, else those that the host's settings name, else the host's usual places."""
+"""Which files the engine loads: found as the wizard finds those that it inspects (`models.discover`)."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocm_wizard.models.book import load_book
+from rocm_wizard.models.discover import find_checkpoint, find_nltk, find_pretrained
 from rocm_wizard.speech.serve import LoadFailure
 
-PRETRAINED = Path("assets/models/gpt-sovits/pretrained")
-BASE = "s2Gv3.pth"
-BIGVGAN = "models--nvidia--bigvgan_v2_24khz_100band_256x"
-HUBERT = "chinese-hubert-base"
-BERT = "chinese-roberta-wwm-ext-large"
+BIGVGAN: str = load_book()["place"]["bigvgan"]
+HUBERT: str = load_book()["place"]["hubert"]
+BERT: str = load_book()["place"]["bert"]
 _REFERENCES = {"all_ja": "JA", "ja": "JA", "en": "EN", "all_zh": "ZH", "zh": "ZH"}
 
 
@@ -36,36 +35,30 @@ def find_files(
     Raises LoadFailure that names everything missing at once.
     """
     start = root or Path.cwd()
-    gpt = _path(start, given.get("gpt"), environment.get("TTS_GPT_MODEL_PATH"))
-    sovits = _path(start, given.get("sovits"), environment.get("TTS_SOVITS_MODEL_PATH"))
-    pretrained = _path(start, given.get("pretrained"), None) or start / PRETRAINED
-    missing = [
-        f"{what}: {path or f'name it with {option} or {variable}'}"
-        for what, path, option, variable in (
-            ("GPT checkpoint", gpt, "--gpt-model", "TTS_GPT_MODEL_PATH"),
-            ("SoVITS v3 checkpoint", sovits, "--sovits-model", "TTS_SOVITS_MODEL_PATH"),
-        )
-        if path is None or not path.is_file()
-    ]
-    missing += [f"{name}: {pretrained / name}" for name in (BIGVGAN, HUBERT) if not (pretrained / name).is_dir()]
-    if missing or gpt is None or sovits is None:
+    found: dict[str, Path] = {}
+    missing: list[str] = []
+    for role, what, option, variable in (
+        ("gpt", "GPT checkpoint", "--gpt-model", "TTS_GPT_MODEL_PATH"),
+        ("sovits", "SoVITS v3 checkpoint", "--sovits-model", "TTS_SOVITS_MODEL_PATH"),
+    ):
+        named, _ = find_checkpoint(start, environment, role, given.get(role))
+        if named is not None and named.path.is_file():
+            found[role] = named.path
+        else:
+            missing.append(f"{what}: {named.path if named else f'name it with {option} or {variable}'}")
+    pretrained = find_pretrained(start, given.get("pretrained"))
+    missing += [str(folder) for folder in (pretrained.bigvgan, pretrained.hubert) if not folder.is_dir()]
+    if missing:
         raise LoadFailure("model files are missing: " + "; ".join(missing))
     return ModelFiles(
-        gpt=gpt,
-        sovits=sovits,
-        bigvgan=pretrained / BIGVGAN,
-        hubert=pretrained / HUBERT,
-        base=_existing(pretrained / BASE),
-        bert=_existing(pretrained / BERT),
-        nltk=_nltk(start, nltk, environment.get("NLTK_DATA", "")),
+        gpt=found["gpt"],
+        sovits=found["sovits"],
+        bigvgan=pretrained.bigvgan,
+        hubert=pretrained.hubert,
+        base=pretrained.base,
+        bert=pretrained.bert,
+        nltk=find_nltk(start, environment, nltk),
     )
-
-
-def _nltk(root: Path, named: Path | None, variable: str) -> Path | None:
-    """The named folder, the first of NLTK's own variable that exists, or the host's."""
-    folders = [named] if named is not None else [Path(part) for part in variable.split(os.pathsep) if part]
-    found = (_existing(root / folder.expanduser()) for folder in (*folders, Path("assets/nltk_data")))
-    return next((folder for folder in found if folder is not None), None)
 
 
 def usual_reference(language: str, environment: Mapping[str, str]) -> tuple[str, str]:
@@ -74,14 +67,3 @@ def usual_reference(language: str, environment: Mapping[str, str]) -> tuple[str,
     if suffix is None:
         return "", ""
     return environment.get(f"TTS_REF_AUDIO_{suffix}", ""), environment.get(f"TTS_REF_TEXT_{suffix}", "")
-
-
-def _path(root: Path, named: Path | None, variable: str | None) -> Path | None:
-    if named is None and not variable:
-        return None
-    path = named if named is not None else Path(str(variable))
-    return root / path.expanduser()
-
-
-def _existing(path: Path) -> Path | None:
-    return path if path.exists() else None

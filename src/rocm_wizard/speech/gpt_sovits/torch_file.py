@@ -8,19 +8,15 @@ from typing import Any, BinaryIO
 
 import torch
 
+from rocm_wizard.models.book import load_book
 from rocm_wizard.speech.serve import LoadFailure
 
 ZIP = b"PK"
 HEADS: Mapping[bytes, str] = {
-    b"00": "v1",
-    b"01": "v2",
-    b"02": "v3",
-    b"03": "v3 LoRA",
-    b"04": "v4 LoRA",
-    b"05": "v2Pro",
-    b"06": "v2ProPlus",
+    mark.encode("ascii"): said["version"] + (" LoRA" if said["lora"] else "")
+    for mark, said in load_book()["head"].items()
 }
-"""What a SoVITS file's first two bytes say in place of a zip file's (`process_ckpt.py` of the public project)."""
+"""What a SoVITS file's first two bytes say in place of a zip file's."""
 
 
 class HyperParameters:
