@@ -66,13 +66,11 @@ def _opened(host: PlayerHost) -> None:
 @contextlib.contextmanager
 def every_core_busy() -> Any:
     """One endless loop a core."""
-    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
-    try:
+    with contextlib.ExitStack() as stack:
+        for _ in range(os.cpu_count() or 1):
+            loop = stack.enter_context(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
+            stack.callback(loop.kill)  # before its own exit, which waits for it
         yield
-    finally:
-        for loop in loops:
-            loop.kill()
-            loop.wait(10)
 
 
 def measure(environment: Mapping[str, str], device: str | None, utterances: int) -> dict[str, Any]:

@@ -179,3 +179,9 @@ def encode(message: Mapping[str, Any]) -> bytes:
 def encode_samples(samples: Samples) -> str:
     """float32 little-endian mono as base64."""
     return base64.b64encode(samples.astype("<f4", copy=False).tobytes()).decode("ascii")
+
+
+def device_memory(message: Mapping[str, Any]) -> int | None:
+    """Bytes that a sidecar of ours says it holds on its GPU, in a `result` or `done`; None where it does not say."""
+    value = message.get("device_memory_bytes")
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -4,6 +4,7 @@ One JSON object a line: `started`, then for every part `begin` and `measurement`
 then `done`. A message leaves as soon as its numbers are there, so a crash takes nothing with it but its own part.
 """
 
+import argparse
 import faulthandler
 import sys
 import time
@@ -13,6 +14,9 @@ from typing import Any
 
 from rocm_wizard.speech.guard import ProtocolWriter, claim_stdout
 from rocm_wizard.speech.serve import LoadFailure, spin_shortly, wanted_facts
+
+_ROUNDS = 5
+_QUICK_ROUNDS = 1
 
 
 class BenchReporter:
@@ -64,6 +68,49 @@ def milliseconds(seconds: float) -> float:
     return seconds * 1000
 
 
+class BenchOptions:
+    """The command line of a bench program. `rounds` None: as many as the depth has."""
+
+    device: str
+    seed: int
+    rounds: int | None
+    quick: bool
+    tiny: bool
+
+
+type Work = Callable[[BenchReporter, Any, BenchOptions], None]
+"""Measures on a torch.device and reports."""
+
+
+def bench_program(bench: str, about: str | None, load: Callable[[], Work], arguments: Sequence[str] | None) -> int:
+    """The program `bench_<bench>`; gives its exit code. `load` imports what the work needs, behind the guard."""
+    parser = argparse.ArgumentParser(prog=f"bench_{bench}", description=about)
+    parser.add_argument("--device", default="auto", help="cpu, cuda:0 (HIP too), mps, auto")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--rounds", type=int, help=f"warm repetitions (default {_ROUNDS}; with --quick {_QUICK_ROUNDS})"
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer lengths, one warm repetition")
+    parser.add_argument("--tiny", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments, namespace=BenchOptions())
+
+    def program(writer: ProtocolWriter) -> None:
+        from rocm_wizard.speech.devices import choose_device, prepare_torch, synchronise
+
+        prepare_torch()
+        device = choose_device(options.device, require_gpu=False, fall_back=False).device
+        rounds = options.rounds or (_QUICK_ROUNDS if options.quick else _ROUNDS)
+        facts = {"seed": options.seed, "rounds": rounds, "quick": options.quick, "tiny": options.tiny}
+        work = load()
+        _send_started(writer, device, bench=bench, **facts)
+        report = BenchReporter(writer, lambda: synchronise(device), rounds)
+        work(report, device, options)
+        _send_memory(report, device)
+        writer.send({"type": "done"})
+
+    return run_bench(program, options.device)
+
+
 def run_bench(program: Callable[[ProtocolWriter], None], device: str) -> int:
     """A bench program from its first line to its exit code: 0, or 1 after an `error` message."""
     writer = claim_stdout()
@@ -84,7 +131,7 @@ def run_bench(program: Callable[[ProtocolWriter], None], device: str) -> int:
     return 0
 
 
-def send_started(writer: ProtocolWriter, device: Any, **facts: object) -> None:
+def _send_started(writer: ProtocolWriter, device: Any, **facts: object) -> None:
     """The first message: what is measured on what. `device` is a torch.device."""
     import torch
 
@@ -105,7 +152,7 @@ def send_started(writer: ProtocolWriter, device: Any, **facts: object) -> None:
     )
 
 
-def send_memory(report: BenchReporter, device: Any) -> None:
+def _send_memory(report: BenchReporter, device: Any) -> None:
     """Peak memory of the process and, on CUDA and HIP, of torch on the device."""
     import torch
 

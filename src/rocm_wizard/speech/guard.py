@@ -38,7 +38,9 @@ def claim_stdout() -> ProtocolWriter:
     if not _is_open(STDERR_FD):
         # A parent may start us without stderr; printing must then vanish instead of failing.
         null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, STDERR_FD)
+        if null != STDERR_FD:  # the lowest free descriptor, which it may well be
+            os.dup2(null, STDERR_FD)
+            os.close(null)
         sys.stderr = open(STDERR_FD, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
     wire = os.dup(STDOUT_FD)
     os.set_inheritable(wire, False)

@@ -14,10 +14,9 @@ from rocm_wizard.qualification.stage import StageContext
 from rocm_wizard.sidecar.client import SidecarClient
 from rocm_wizard.sidecar.pipelined import Spoken, speak_many
 from rocm_wizard.stages.session import Session
+from rocm_wizard.stages.speed_advice import FASTER
 from rocm_wizard.stages.utterance import default_text, stream_request
 
-WORTH_IT = 1.10
-"""Parallel x2 is recommended from this much more sound a second."""
 ROUNDS = 2
 _SAME_LENGTH = 0.25
 """An engine that draws its tokens never says a sentence twice alike: lengths may differ by this share."""
@@ -48,11 +47,11 @@ def compare_concurrency(context: StageContext, session: Session, client: Sidecar
             "first_audio_1": round(max(one.first_audio), 3),
             "first_audio_2": round(max(two.first_audio), 3),
             "gain": round(gain, 3),
-            "worth": WORTH_IT,
+            "worth": FASTER,
         }
         if not right:
             context.finding("tts.concurrency_wrong", Outcome.WARNING, **facts)
-        elif gain >= WORTH_IT:
+        elif gain >= FASTER:
             context.finding("tts.concurrency_two", Outcome.PASSED, **facts)
         else:
             context.finding("tts.concurrency_one", Outcome.PASSED, **facts)

@@ -18,10 +18,8 @@ from rocm_wizard.stages.ready_rules import device_kind
 from rocm_wizard.stages.recordings import bundled_recording
 from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.speech_children import asr_engine, asr_spec, tts_engine, tts_spec
-from rocm_wizard.stages.utterance import default_text, stream_request
+from rocm_wizard.stages.utterance import PAUSE_SECONDS, default_text, stream_request
 
-PAUSE_SECONDS = 0.3
-"""Sent with the utterance, so that its expected end is known."""
 _STDERR_SHOWN = 5
 _ERRORS = {
     "not_ready": "host_not_ready",

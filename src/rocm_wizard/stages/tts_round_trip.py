@@ -4,14 +4,14 @@ An open recogniser forgives much (it reads sound at the wrong rate, it invents w
 the words are. How they sound is judged as sound.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from rocm_wizard.qualification import events as ev
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
 from rocm_wizard.sidecar.client import SidecarClient, SidecarError
-from rocm_wizard.sidecar.messages import Samples
+from rocm_wizard.sidecar.messages import Samples, device_memory
 from rocm_wizard.stages.error_rate import error_rate, normalise
 from rocm_wizard.stages.languages import find_language
 from rocm_wizard.stages.session import Session
@@ -82,7 +82,7 @@ def _listen(
     context.emit(ev.TextRecognised(context.stage, 1, text, plan.text))
     context.measure("tts.round_trip", sum(answer.seconds for answer in heard), "s")
     judge_words(context, plan, text, session.options.tts_language, name)
-    return _memory(heard[-1].extra)
+    return device_memory(heard[-1].extra)
 
 
 def judge_words(context: StageContext, plan: Plan, text: str, code: str, language: str | None) -> None:
@@ -122,7 +122,7 @@ def _speak_beside(
         raise VoiceFailed from error
     context.measure("tts.first_audio_both", beside.first_audio, "s")
     context.measure("tts.real_time_factor_both", beside.real_time_factor, "")
-    also = _memory(beside.done)
+    also = device_memory(beside.done)
     if held is not None and also is not None:
         context.measure("tts.device_memory_both", held + also, "B")
     facts: dict[str, Any] = {
@@ -135,8 +135,3 @@ def _speak_beside(
         context.finding("tts.both_loaded_slower", Outcome.WARNING, **facts)
     else:
         context.finding("tts.both_loaded", Outcome.PASSED, **facts)
-
-
-def _memory(message: Mapping[str, Any]) -> int | None:
-    value = message.get("device_memory_bytes")
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

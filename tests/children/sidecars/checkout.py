@@ -11,6 +11,7 @@ import struct
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 RATE = 24000
 FAULT = os.environ.get("FAULT", "") if "PYTHONUNBUFFERED" not in os.environ else ""
@@ -47,7 +48,7 @@ def start() -> None:
     send(type="ready", device=device, hip=None, attn_impl="eager", warmup_ms=0, cuda_available=False)
 
 
-def answer(request: dict[str, object]) -> None:
+def answer(request: dict[str, Any]) -> None:
     """One answer."""
     if FAULT == "dies":
         os._exit(3)
@@ -64,7 +65,8 @@ def answer(request: dict[str, object]) -> None:
         return
     for rate in (RATE, 48000 if FAULT == "rate" else RATE):
         send(type="chunk", request_id=request_id, sample_rate=rate, audio_b64=sound(0.4), text="")
-    pause = 16000 / RATE if FAULT == "swallow" else 0.3
+    asked = request["request"]["options"].get("pause_second", 0.3)
+    pause = 16000 / RATE if FAULT == "swallow" else asked
     send(type="chunk", request_id=request_id, sample_rate=RATE, audio_b64=sound(pause, 0.0), text="")
     send(type="done", request_id=request_id)
 
