@@ -1,6 +1,7 @@
-"""A recogniser for soaks: `python soak_listener.py MODE COUNT_FILE`. Standard library only.
+"""A recogniser for soaks: `python soak_listener.py MODE COUNT_FILE LANGUAGE`. Standard library only.
 
 right: always the transcript. slower: 3 ms more each time. wrong: another text. dies: at its third answer, always.
+mishears_a_fifth: every fifth character is another one.
 dies_once: at its third answer in the first life only; COUNT_FILE remembers.
 """
 
@@ -23,10 +24,14 @@ def main(mode: str, count_file: Path, transcript: str) -> None:
         if answered == 2 and (mode == "dies" or (mode == "dies_once" and lives == 0)):
             os._exit(3)
         text = "nothing of the kind" if mode == "wrong" else transcript
+        if mode == "mishears_a_fifth":
+            text = "".join("错" if place % 5 == 4 else letter for place, letter in enumerate(transcript))
         print(json.dumps({"type": "result", "text": text}), flush=True)
 
 
 if __name__ == "__main__":
     recordings = Path(__file__).parents[2] / "assets" / "audio" / "recordings.toml"
+    name = {"en": "English", "zh": "Chinese"}[sys.argv[3]]
     with recordings.open("rb") as file:
-        main(sys.argv[1], Path(sys.argv[2]), tomllib.load(file)["recording"][0]["transcript"])
+        spoken = next(one["transcript"] for one in tomllib.load(file)["recording"] if one["language"] == name)
+    main(sys.argv[1], Path(sys.argv[2]), spoken)

@@ -115,3 +115,9 @@ def test_settings_that_are_nonsense_do_not_raise(folder: Path) -> None:
     for thinker in (None, [], {"text_config": 3}, {"text_config": {"vocab_size": "x", "num_hidden_layers": 10**30}}):
         change_json(folder / "config.json", lambda config, value=thinker: config.update(thinker_config=value))
         assert inspect_asr_folder(folder).problems == []
+
+
+def test_code_in_the_folder_is_told_before_anything_could_run_it(folder: Path) -> None:
+    (folder / "custom_generate").mkdir()
+    (folder / "custom_generate" / "generate.py").write_text("def generate(model, **_): ...\n", encoding="utf-8")
+    assert (only(folder).kind, only(folder).fatal) == (Kind.ASR_CODE, True)

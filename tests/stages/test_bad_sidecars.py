@@ -74,7 +74,7 @@ def test_a_healthy_sidecar_has_no_fault(bench: Bench, kind: str) -> None:
 def test_unknown_fields_are_no_fault_and_are_named(bench: Bench, kind: str, names: list[str]) -> None:
     findings = findings_of(bench, kind, "unknown_fields")
     assert wrong(findings) == []
-    traffic = next(finding for finding in findings if finding.id == "wire.traffic")
+    traffic = next(finding for finding in findings if finding.id == "wire.traffic_more")
     named = traffic.facts["unknown_fields"]
     assert isinstance(named, list)
     assert sorted(str(name) for name in named) == names

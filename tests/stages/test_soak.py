@@ -12,13 +12,22 @@ from rocm_wizard.stages.soak_record import MEMORY_GROWTH, SoakRecord
 from tests.stages.bench import CHILDREN, Bench
 
 LIMITS = {"ready": 20.0, "message": 20.0}
+LISTENER = [sys.executable, "-u", str(CHILDREN / "soak_listener.py")]
 
 
-def soaked(bench: Bench, listener: str, minutes: float = 0.05) -> dict[str, list[Finding]]:
+def soaked(bench: Bench, listener: str, minutes: float = 0.05, language: str = "en") -> dict[str, list[Finding]]:
     """Findings by id. `minutes` is the time on the clock, not that the test takes."""
     bench.options(
-        asr_command=[sys.executable, "-u", str(CHILDREN / "soak_listener.py"), listener, str(bench.folder / "count")],
+        asr_command=[
+            sys.executable,
+            "-u",
+            str(CHILDREN / "soak_listener.py"),
+            listener,
+            str(bench.folder / "count"),
+            language,
+        ],
         tts_command=[sys.executable, "-u", str(CHILDREN / "two_at_a_time.py"), "serial"],
+        asr_language=language,
         minutes=minutes,
         text="One sentence.",
         limits=LIMITS,
@@ -113,3 +122,10 @@ def test_a_soak_without_a_turn_is_no_pass(bench: Bench) -> None:
     found = soaked(bench, "right", minutes=0.0001)
     assert found["soak.no_turn"][0].outcome is Outcome.COULD_NOT_CHECK
     assert "soak.endured" not in found
+
+
+def test_a_recordings_own_limit_holds_in_the_soak_too(bench: Bench) -> None:
+    """Whisper hears a fifth of the Chinese one wrong; its limit says so, and no turn is wrong because of it."""
+    found = soaked(bench, "mishears_a_fifth", language="zh")
+    assert found["soak.endured"][0].outcome is Outcome.PASSED
+    assert "soak.stopped_wrong" not in found

@@ -85,6 +85,7 @@ class Kind(StrEnum):
     REFERENCE_NO_TEXT = "reference_no_text"
     # Qwen3-ASR
     ASR_SHARDED = "asr_sharded"
+    ASR_CODE = "asr_code"
     ASR_OTHER_MODEL = "asr_other_model"
     ASR_VOCABULARY = "asr_vocabulary"
     ASR_SHAPE = "asr_shape"

@@ -13,6 +13,8 @@ from rocm_wizard.models.tensors import shape_text
 
 _EMBEDDING = "thinker.model.embed_tokens.weight"
 _NAMED = 5
+_CODE = "custom_generate"
+"""transformers 4.57.6 runs what is in there without asking (`GenerationMixin.load_custom_generate`)."""
 
 
 def inspect_asr_folder(folder: Path) -> Inspection:
@@ -21,6 +23,8 @@ def inspect_asr_folder(folder: Path) -> Inspection:
     if (problem := folder_problem(folder)) is not None:
         found.problems.append(problem)
         return found
+    if (code := folder / _CODE).exists():
+        found.problems.append(Problem(Kind.ASR_CODE, code))
     texts = _read_files(folder, found)
     config = texts.get("config.json")
     weights, problems = read_weights(folder)

@@ -25,8 +25,8 @@ class Spoken:
 
     @property
     def seconds(self) -> float:
-        """The length of the sound."""
-        return sum(len(chunk.samples) / chunk.sample_rate for chunk in self.chunks)
+        """The length of the speech: blocks of nothing but zeros are pauses, which cost no work."""
+        return sum(len(chunk.samples) / chunk.sample_rate for chunk in self.chunks if chunk.samples.any())
 
 
 def speak_many(

@@ -30,10 +30,10 @@ def find_folder(given: Path | None, environment: Mapping[str, str], root: Path) 
 
 def check_folder(path: Path) -> ModelFolder:
     """The folder's weight files. Raises LoadFailure naming every missing file and what is wrong with the others."""
+    refuse_code(path)
     problems = [problem for problem in inspect_asr_folder(path).problems if problem.fatal]
     if problems:
         raise LoadFailure(_told(path, problems))
-    refuse_code(path)
     weights, _ = read_weights(path)
     if weights is None:
         raise LoadFailure(f"{path} changed while it was looked at")

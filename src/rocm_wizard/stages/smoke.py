@@ -165,7 +165,7 @@ def judge_traffic(context: StageContext, client: SidecarClient) -> None:
             **facts,
         )
     context.finding(
-        "wire.traffic",
+        "wire.traffic_more" if traffic.unknown_fields else "wire.traffic",
         Outcome.PASSED,
         messages=traffic.messages,
         size=traffic.size,

@@ -8,7 +8,7 @@ from typing import Any
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
 from rocm_wizard.sidecar.client import Block, SidecarClient
-from rocm_wizard.sidecar.messages import Samples
+from rocm_wizard.sidecar.messages import Samples, device_memory
 from rocm_wizard.stages.asr_choice import choose_recording
 from rocm_wizard.stages.asr_recording import SAMPLE_RATE, load_recording
 from rocm_wizard.stages.error_rate import error_rate
@@ -25,7 +25,6 @@ MOST_WRONG = 5
 """So many wrong texts end the soak."""
 LEAST_FREE = 0.05
 """So little free memory of the computer, as a share, ends the soak before the computer is taken down."""
-MAX_ERROR_RATE = 0.10
 
 _LATENCIES = {"asr_inference": "drift_asr", "tts_first_audio": "drift_tts", "tts_real_time_factor": "drift_factor"}
 _MEMORIES = {
@@ -128,7 +127,7 @@ class SoakStage:
     def _judge(self, context: StageContext, record: SoakRecord, recording: Recording, text: str) -> None:
         if recording.transcript is None:
             return
-        if error_rate(recording.transcript, text, recording.language).value <= MAX_ERROR_RATE:
+        if error_rate(recording.transcript, text, recording.language).value <= recording.allowed_error:
             return
         record.wrong_texts += 1
         if record.wrong_texts >= MOST_WRONG:
@@ -177,6 +176,5 @@ class SoakStage:
 
 def _device_memory(said: tuple[Mapping[str, Any], Mapping[str, Any]]) -> int | None:
     """Bytes that both children hold on the device, as they say themselves; None where one does not say."""
-    values = [message.get("device_memory_bytes") for message in said]
-    numbers = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
-    return sum(numbers) if len(numbers) == len(values) else None
+    first, second = (device_memory(message) for message in said)
+    return None if first is None or second is None else first + second

@@ -55,7 +55,7 @@ def faded(samples: Samples, *, first: bool, last: bool) -> Samples:
     if not first and (length := min(_FADE_IN, quarter)):
         faded[:length] *= np.linspace(0, 1, length, dtype=np.float32)
     if last and (length := min(_FADE_OUT, quarter)):
-        faded[-length:] *= np.linspace(1, 0, length, dtype=np.float32)
+        faded[-length:] *= np.linspace(0, 1, length, dtype=np.float32)[::-1]  # of one sample too: the end is zero
     return faded
 
 
