@@ -7,10 +7,11 @@ One JSON object a line on stdin and stdout. Request: `audio_b64` (base64 of floa
 
 import importlib.util
 import os
+import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from rocm_wizard.speech.serve import (
     LoadFailure,
@@ -173,6 +174,9 @@ def _engine(device: "torch.device", given: Path | None, folder: "ModelFolder | N
         from rocm_wizard.speech.qwen3_asr import Qwen3Asr
 
         return Qwen3Asr(device, folder, os.environ)
+    # transformers imports scikit-learn where it is installed, for a decoding method that nobody here asks for: 3 s of
+    # every start. Told that there is none, it goes on without.
+    cast(dict[str, Any], sys.modules).setdefault("sklearn", None)
     from rocm_wizard.speech.embedded_asr import EmbeddedAsr
 
     return EmbeddedAsr(device, given)
