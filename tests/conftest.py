@@ -1,6 +1,7 @@
-"""What all tests share: property tests are judged by what they assert, not by the computer's load or its float mode."""
+"""What all tests share: no judgement by the load of the computer, its float mode or its signals."""
 
 import os
+import signal
 import sys
 
 from hypothesis import HealthCheck, settings
@@ -8,6 +9,10 @@ from hypothesis import HealthCheck, settings
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Two workers with two threads each on two cores wait for each other; children inherit it.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts its background jobs so; children would inherit it and never hear Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("steady")

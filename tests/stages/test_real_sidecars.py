@@ -56,7 +56,9 @@ def test_three_sentences_are_spoken_in_blocks(bench: Bench) -> None:
     assert all(block.seconds <= 0.9 for block in stage.blocks)
     assert stage.blocks[0].arrived < stage.blocks[-1].arrived
     assert (bench.folder / "tts-smoke.wav").stat().st_size > 100_000
-    assert findings["tts.speed"].outcome is Outcome.PASSED
+    for sound in ("tts.speed", "tts.joins", "tts.timbre_steady", "tts.both_loaded"):
+        assert findings[sound].outcome is Outcome.PASSED, findings[sound].facts
+    assert findings["tts.round_trip"].facts["error_rate"] == 0
 
 
 def test_the_sound_file_of_an_earlier_run_is_never_overwritten(bench: Bench) -> None:
