@@ -61,7 +61,7 @@ def build_parser() -> Parser:
     run.set_defaults(command="run")
     for name, (stage, about) in STAGE_COMMANDS.items():
         command = commands.add_parser(name, help=about, argument_default=argparse.SUPPRESS)
-        _add_run_options(command)
+        _add_run_options(command, name)
         command.add_argument("--json", action="store_true", help="one JSON document on stdout, at the end")
         command.set_defaults(command=name, stages=list(dict.fromkeys(("profile", stage))))
     add_env_command(commands)
@@ -91,7 +91,7 @@ def _add_reading(commands: "argparse._SubParsersAction[Parser]") -> None:
     sidecar.set_defaults(command="sidecar")
 
 
-def _add_run_options(parser: argparse.ArgumentParser) -> None:
+def _add_run_options(parser: argparse.ArgumentParser, command: str = "") -> None:
     add = parser.add_argument
     add("--checkout", type=Path, help="root folder of the checkout to qualify")
     add("--python", type=Path, help="target interpreter (default: the checkout's .venv, else this one)")
@@ -101,7 +101,7 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
     add("--yes", action="store_true", help="write the .env file without asking")
     add("--level", choices=LEVELS, help="how much the compute step tries (default standard)")
     add("--graphs", action="store_true", help="also try HIP or CUDA graph capture in the compute step")
-    _add_speech_options(parser)
+    _add_speech_options(parser, command)
     add("--runs-dir", type=Path, help="folder that takes the run's journal, logs, sound and report")
     add("--lang", choices=LANGUAGES, help="language of the program (default en)")
     add("--plain", action="store_true", help="line mode: plain text, no screen")
@@ -109,15 +109,19 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
     add("--ascii", action="store_true", help="ASCII characters only")
 
 
-def _add_speech_options(parser: argparse.ArgumentParser) -> None:
+def _add_speech_options(parser: argparse.ArgumentParser, command: str) -> None:
     add = parser.add_argument
+    # A command for one side needs no prefix to tell whose language is meant.
+    asr_language, tts_language = (
+        (f"--{kind}-language", *(("--language",) if command == kind else ())) for kind in ("asr", "tts")
+    )
     add("--repeat", type=_count, help="how often the recording and the text are tried (default 2)")
     add("--asr-engine", choices=ASR_ENGINES, help="recogniser (default: what --asr-model and --checkout say)")
     add("--asr-model", type=Path, metavar="FOLDER", help="Qwen3-ASR model folder")
     add("--audio", type=Path, help="recording for the recogniser, at most 30 s (default: the bundled ones)")
     add("--transcript", help="what is said in --audio")
     add(
-        "--asr-language",
+        *asr_language,
         metavar="NAME",
         help="name or ISO code; auto: detect; without --audio it chooses the bundled recording",
     )
@@ -129,7 +133,7 @@ def _add_speech_options(parser: argparse.ArgumentParser) -> None:
     add("--reference", type=Path, metavar="FILE", help="GPT-SoVITS: recording of the voice, 3 to 10 s")
     add("--reference-text", metavar="TEXT", help="what is said in --reference")
     add("--text", help="text to speak")
-    add("--tts-language", choices=("en", "ja", "zh"), help="language of --text (default en)")
+    add(*tts_language, choices=("en", "ja", "zh"), help="language of --text (default en)")
     add("--chunk-seconds", type=_positive, help="length of a streamed block (default 0.8)")
     add("--output", type=Path, metavar="WAV", help="keep the speech here; an existing file is never overwritten")
     add("--compare-concurrency", action="store_true", help="measure Standard x1 against Parallel x2")

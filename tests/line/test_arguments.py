@@ -20,3 +20,12 @@ def test_defaults_and_settings() -> None:
 def test_no_command_is_the_wizard() -> None:
     arguments = build_parser().parse_args([])
     assert (arguments.command, arguments.json, arguments.stages) == ("wizard", False, None)
+
+
+def test_language_is_the_recognisers_or_the_voices_by_the_command() -> None:
+    parser = build_parser()
+    assert parser.parse_args(["asr", "--language", "Japanese"]).asr_language == "Japanese"
+    spoken = parser.parse_args(["tts", "--language", "ja"])
+    assert (spoken.tts_language, spoken.asr_language) == ("ja", None)
+    with pytest.raises(SystemExit):
+        parser.parse_args(["run", "--language", "ja"])
