@@ -146,3 +146,36 @@ def test_an_unfinished_check_shows_as_running(tmp_path: Path) -> None:
     state = pipeline.run()
     assert seen == [None]
     assert state.stage("a").checks[0].seconds is not None
+
+
+def test_what_is_said_of_an_error_belongs_to_the_check_that_it_broke(tmp_path: Path) -> None:
+    def breaks(context: StageContext) -> None:
+        try:
+            with context.check("outer"), context.check("inner"):
+                raise ValueError
+        except ValueError:
+            context.finding("x.died", Outcome.CRASHED)
+            context.finding("x.more", Outcome.WARNING)
+
+    checks = build(tmp_path, Step("a", breaks)).run().stage("a").checks
+    assert [(check.id, check.finding.id if check.finding else None) for check in checks] == [
+        ("outer", None),
+        ("inner", "x.died"),
+        ("x.more", "x.more"),
+    ]
+
+
+def test_an_error_after_the_verdict_of_a_check_is_not_its_own(tmp_path: Path) -> None:
+    def breaks(context: StageContext) -> None:
+        try:
+            with context.check("first"):
+                context.finding("x.bad", Outcome.FAILED)
+                raise ValueError
+        except ValueError:
+            context.finding("x.died", Outcome.CRASHED)
+        with context.check("second"):
+            pass
+        context.finding("x.later", Outcome.PASSED)
+
+    checks = build(tmp_path, Step("a", breaks)).run().stage("a").checks
+    assert [check.id for check in checks] == ["first", "x.died", "second", "x.later"]

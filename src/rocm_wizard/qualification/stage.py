@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from rocm_wizard.qualification import events as ev
 from rocm_wizard.qualification.finding import Fact, Finding, as_fact
@@ -75,6 +75,13 @@ def answer_by_default(question: Question, cancel: CancelToken) -> Answer:
     return Answer(question.default, "default")
 
 
+class _Running(NamedTuple):
+    """A check's name, and what says how many seconds it has taken."""
+
+    name: str
+    seconds: Callable[[], float | None]
+
+
 class StageContext:
     """A stage's only way to the outside of the core."""
 
@@ -84,7 +91,8 @@ class StageContext:
         self.outcomes: list[Outcome] = []
         self._emit = emit
         self._ask = ask
-        self._check: tuple[str, Callable[[], float | None]] | None = None
+        self._check: _Running | None = None
+        self._broken: _Running | None = None
 
     def emit(self, event: ev.Event) -> None:
         """Puts an event into the journal."""
@@ -94,20 +102,28 @@ class StageContext:
     def check(self, name: str, *, took: float | None = None) -> Iterator[None]:
         """Times one check; findings reported inside belong to it.
 
+        So does the first finding after an error that left it, since that tells of the error.
+
         `took`: seconds that a child measured itself, where its work was over before it was reported.
         """
-        outer, started = self._check, time.monotonic()
-        self._check = (name, lambda: time.monotonic() - started if took is None else took)
+        outer, started, before = self._check, time.monotonic(), len(self.outcomes)
+        self._check = _Running(name, lambda: time.monotonic() - started if took is None else took)
+        self._broken = None
         self._emit(ev.CheckStarted(self.stage, name))
         try:
             yield
+        except BaseException:
+            if len(self.outcomes) == before and self._broken is None:
+                self._broken = self._check
+            raise
         finally:
             self._check = outer
 
     def finding(self, id: str, outcome: Outcome, private: Sequence[str] = (), /, **facts: Any) -> Finding:
         """Reports a finding of the running check (or one without a check, under its own id)."""
         finding = Finding(id, outcome, {name: as_fact(value) for name, value in facts.items()}, frozenset(private))
-        name, seconds = self._check if self._check is not None else (id, lambda: None)
+        name, seconds = self._check or self._broken or (id, lambda: None)
+        self._broken = None
         self.outcomes.append(outcome)
         self._emit(ev.FindingReported(self.stage, name, finding, seconds()))
         return finding

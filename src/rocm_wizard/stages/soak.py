@@ -93,7 +93,11 @@ class SoakStage:
                     sidecar(context, session, asr_spec(session)) as asr,
                     sidecar(context, session, tts_spec(session)) as tts,
                 ):
-                    self._turns(context, record, (asr, tts), known, ends)
+                    before = record.turns
+                    with context.check("turns"):
+                        self._turns(context, record, (asr, tts), known, ends)
+                        turns = record.turns - before
+                        context.finding("soak.turns", Outcome.PASSED if turns else Outcome.SKIPPED, turns=turns)
             except StopEarly:
                 return
             except SmokeFailed:
@@ -114,7 +118,7 @@ class SoakStage:
         total = self._session.options.minutes
         while (now := self._clock()) < ends:
             minute = total - (ends - now) / 60
-            context.progress(minute, total, "minutes")
+            context.progress(round(minute, 2), total, "minutes")
             heard = asr.transcribe(known.samples, SAMPLE_RATE, known.sent)
             record.add(context, "asr_inference", minute, heard.seconds, "s")
             self._judge(context, record, known.recording, heard.text)
