@@ -108,3 +108,30 @@ def test_our_own_sidecars_keep_every_rule(capsys: pytest.CaptureFixture[str], ki
     command = [sys.executable, "-u", "-m", f"rocm_wizard.speech.{kind}"]
     code = main(["sidecar", "conform", "--kind", kind, "--", *command])
     assert code == 0, capsys.readouterr().out
+
+
+def test_sound_that_cannot_be_read_shows_nothing_of_its_samples(tmp_path: Path) -> None:
+    child = tmp_path / "soundless.py"
+    child.write_text(SOUNDLESS, encoding="utf-8")
+    judged = examine(tmp_path, "tts", child=child)
+    assert judged["chunk_payload"].state is State.BROKEN
+    unseen = ("constant_rate", "no_empty_chunk", "finite_samples", "failure_is_told")
+    assert {judged[rule].state for rule in unseen} == {State.COULD_NOT_CHECK}
+
+
+SOUNDLESS = """
+import json, sys
+
+def say(**message):
+    print(json.dumps(message), flush=True)
+
+say(type="ready", device="cpu", torch="2.9.1", hip=None, cuda_available=False)
+for line in sys.stdin:
+    try:
+        request_id = json.loads(line)["request_id"]
+    except Exception:
+        say(type="error", msg="no request")
+        continue
+    say(type="chunk", request_id=request_id, sample_rate=24000, sound="AAAAAA==")
+    say(type="done", request_id=request_id)
+"""

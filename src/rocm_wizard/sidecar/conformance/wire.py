@@ -116,11 +116,12 @@ class Wire:
         return message
 
     def _judge_chunk(self, message: Mapping[str, Any]) -> None:
-        self.seen |= {"no_empty_chunk", "finite_samples", "chunk_payload", "constant_rate"}
         try:
             parse_chunk(message)
         except ProtocolError as error:
             self.note(_CHUNK_RULES[error.rule], error.shown or error.rule)
+        else:  # a chunk that cannot be read shows nothing of the other rules
+            self.seen |= {*_CHUNK_RULES.values()}
 
     def judge_stderr(self, phase: str) -> None:
         """Notes a volume of stderr since the last request that a host would choke on."""
