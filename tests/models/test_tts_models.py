@@ -205,6 +205,12 @@ def test_unfit_references(tmp_path: Path, seconds: float, level: float, kind: Ki
     assert problems[0].fatal is (kind is not Kind.REFERENCE_CLIPPED)
 
 
+def test_a_reference_of_an_odd_rate_is_not_resampled_with_gigabytes(tmp_path: Path) -> None:
+    for rate, kinds in ((44_101, [Kind.REFERENCE_RATE]), (11_025, []), (192_000, [])):
+        path = recording(tmp_path / f"{rate}.wav", rate=rate)
+        assert [problem.kind for problem in read_reference(path, "words")[1]] == kinds
+
+
 def test_reference_in_order_and_without_words(tmp_path: Path) -> None:
     path = recording(tmp_path / "a.wav", 3.0)
     measured, problems = read_reference(path, "words")

@@ -80,6 +80,7 @@ class Kind(StrEnum):
     REFERENCE_UNREADABLE = "reference_unreadable"
     REFERENCE_SHORT = "reference_short"
     REFERENCE_LONG = "reference_long"
+    REFERENCE_RATE = "reference_rate"
     REFERENCE_SILENT = "reference_silent"
     REFERENCE_CLIPPED = "reference_clipped"
     REFERENCE_NO_TEXT = "reference_no_text"
@@ -119,3 +120,9 @@ def shown(value: object) -> str:
 def reason_of(error: OSError) -> str:
     """The system's words without the path, which may be private."""
     return error.strerror or type(error).__name__
+
+
+def told(problem: Problem) -> str:
+    """The problem in a line for a sidecar's error; the wizard has better words, in the string tables."""
+    facts = ", ".join(f"{name} {value}" for name, value in problem.facts.items() if value is not None)
+    return f"{problem.file.name}: {problem.kind.replace('_', ' ')}" + (f" ({facts})" if facts else "")

@@ -1,5 +1,6 @@
 """The recording whose voice is spoken with: readable, 3 to 10 s, neither silent nor clipped, its words known."""
 
+from math import gcd
 from pathlib import Path
 
 from rocm_wizard.models.book import load_book
@@ -20,6 +21,12 @@ def read_reference(path: Path, text: str) -> tuple[dict[str, float], list[Proble
     except Refused as refused:
         return {}, [refused.problem, *problems]
     return measured, [*found, *problems]
+
+
+def can_resample(rate: int) -> bool:
+    """Whether resampling from so many hertz takes a small filter bank: from 44,101 Hz it would be gigabytes."""
+    entry = load_book()["reference"]
+    return all(rate // gcd(rate, to) * (to // gcd(rate, to)) <= entry["taps"] for to in entry["rates"])
 
 
 def _listen(path: Path) -> tuple[dict[str, float], list[Problem]]:
@@ -43,7 +50,7 @@ def _listen(path: Path) -> tuple[dict[str, float], list[Problem]]:
     signal = measure_signal(samples, rate)
     measured |= {"seconds": round(signal.seconds, 2), "rms_dbfs": round(signal.rms_dbfs, 1)}
     facts = {**measured, "low": low, "high": high}
-    problems: list[Problem] = []
+    problems = [] if can_resample(rate) else [Problem(Kind.REFERENCE_RATE, path, facts)]
     if signal.seconds < low:
         problems.append(Problem(Kind.REFERENCE_SHORT, path, facts))
     elif signal.rms_dbfs < entry["silent_dbfs"]:

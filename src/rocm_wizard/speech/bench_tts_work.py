@@ -236,6 +236,7 @@ class TtsBench:
             return np.concatenate(list(islice(self._utterance(rendering, seed), 2)))
 
         def together() -> None:
+            at_once.clear()
             threads = [threading.Thread(target=lambda s=s: at_once.update({s: speak(s)})) for s in (1, 2)]
             for thread in threads:
                 thread.start()

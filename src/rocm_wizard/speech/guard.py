@@ -4,6 +4,7 @@ Libraries print, and native code writes to descriptor 1 without asking Python. A
 duplicate of descriptor 1 before it imports anything heavy, and points descriptor 1 itself at standard error.
 """
 
+import errno
 import json
 import os
 import sys
@@ -26,8 +27,13 @@ class ProtocolWriter:
         Raises ValueError for NaN or infinity anywhere in it (JSON has neither), BrokenPipeError when nobody reads.
         """
         line = json.dumps(message, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-        self._stream.write(line.encode("ascii") + b"\n")
-        self._stream.flush()
+        try:
+            self._stream.write(line.encode("ascii") + b"\n")
+            self._stream.flush()
+        except OSError as error:
+            if error.errno == errno.EINVAL:  # what Windows says of a pipe that nobody reads (python/cpython#63811)
+                raise BrokenPipeError(errno.EPIPE, "nobody reads the protocol pipe") from error
+            raise
 
 
 def claim_stdout() -> ProtocolWriter:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocm_wizard.models.book import load_book
-from rocm_wizard.models.problem import Kind, Problem
+from rocm_wizard.models.problem import Kind, Problem, told
 from rocm_wizard.models.qwen3_asr import inspect_asr_folder
 from rocm_wizard.models.shards import read_weights
 from rocm_wizard.speech.asr_engine import refuse_code
@@ -45,11 +45,6 @@ def _told(path: Path, problems: list[Problem]) -> str:
         return f"no folder {path}; --model or {VARIABLE} names the Qwen3-ASR folder"
     missing = [problem.file.name for problem in problems if problem.kind is Kind.MISSING]
     parts = [f"{', '.join(missing)} missing"] if missing else []
-    parts += [_named(problem) for problem in problems if problem.kind is not Kind.MISSING]
+    parts += [told(problem) for problem in problems if problem.kind is not Kind.MISSING]
     note = " (pickled weights are never read)" if "model.safetensors" in missing else ""
     return f"{path} is no complete Qwen3-ASR folder: {'; '.join(parts)}{note}"
-
-
-def _named(problem: Problem) -> str:
-    facts = ", ".join(f"{name} {value}" for name, value in problem.facts.items() if value is not None)
-    return f"{problem.file.name}: {problem.kind.replace('_', ' ')}" + (f" ({facts})" if facts else "")

@@ -110,6 +110,11 @@ def test_three_to_ten_seconds(tmp_path: Path, seconds: float, allowed: bool) -> 
         read_recording(path)
 
 
+def test_an_odd_rate_is_refused_before_gigabytes_are_taken(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match=r"has 44101 Hz, which cannot be resampled"):
+        read_recording(_recording(tmp_path / "odd.wav", 4.0, 44_101))
+
+
 def test_what_is_no_recording_is_refused(encoder: ReferenceEncoder, tmp_path: Path) -> None:
     text = tmp_path / "text.wav"
     text.write_text("version https://git-lfs.github.com/spec/v1\n", encoding="utf-8")

@@ -22,7 +22,9 @@ PRETRAINED = Path("assets/models/gpt-sovits/pretrained")
         ("-5", True, 1),
         ("80.0", True, 80),
         ("", True, 80),
-        ("lots", False, 80),
+        ("lots", True, 80),
+        ("lots", False, 0),
+        ("", False, 0),
     ],
 )
 def test_a_malformed_bucket_keeps_the_default(value: str | None, hip: bool, expected: int) -> None:

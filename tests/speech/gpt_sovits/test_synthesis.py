@@ -106,6 +106,17 @@ def test_padding_changes_no_sample_beyond_the_receptive_field(networks: Networks
     assert np.array_equal(renderer.wave(torch.cat([mel, mel], dim=2), 80), renderer.wave(torch.cat([mel, mel], dim=2)))
 
 
+def test_blocks_longer_than_the_bucket_share_one_length_too(networks: Networks) -> None:
+    lengths: list[int] = []
+    handle = networks.vocoder.register_forward_pre_hook(lambda _, given: lengths.append(given[0].shape[2]))
+    rendering = Rendering(block_s=1.0, steps=1, bucket_mels=80)
+    features, prompt = torch.randn(1, 64, 204), Prompt(torch.randn(1, 100, 120), torch.randn(1, 64, 120))
+    for _ in Renderer(networks).stream(features, prompt, rendering, torch.Generator(), StageTimes()):
+        pass
+    handle.remove()
+    assert lengths == [94, 94, 94]
+
+
 def test_the_receptive_field_is_as_stated() -> None:
     """What is not a number makes everything that depends on it not a number, however small the weights between."""
     vocoder = BigVgan(VOCODER).eval()

@@ -1,5 +1,6 @@
 """GPT-SoVITS v3 as a voice engine of the TTS sidecar: loads the person's files and speaks with their reference."""
 
+import sys
 import time
 import zlib
 from collections.abc import Iterator, Mapping
@@ -13,7 +14,7 @@ from rocm_wizard.speech.devices import is_hip, synchronise
 from rocm_wizard.speech.gpt_sovits.bert import load_bert
 from rocm_wizard.speech.gpt_sovits.blocks import MOST_PROMPT_FRAMES, RATE
 from rocm_wizard.speech.gpt_sovits.checkpoints import load_bigvgan, load_sovits, load_t2s
-from rocm_wizard.speech.gpt_sovits.files import BERT, ModelFiles, usual_reference
+from rocm_wizard.speech.gpt_sovits.files import BERT, ModelFiles, check_files, usual_reference
 from rocm_wizard.speech.gpt_sovits.graphs import GraphCheck, check_graphs
 from rocm_wizard.speech.gpt_sovits.guard import RETRY_PENALTY, rejection
 from rocm_wizard.speech.gpt_sovits.hubert import load_hubert
@@ -117,10 +118,13 @@ class GptSovitsEngine:
         return round((time.perf_counter() - started) * 1000)
 
     def _spell_something(self) -> None:
-        """Loads the dictionaries, which take up to two seconds at their first use."""
+        """Loads the dictionaries, which take up to two seconds at their first use; a broken one stops its language."""
         for text, language in (("はい", "ja"), ("Yes.", "en"), ("好", "zh")):
             if language != "zh" or self._voice.has_bert:
-                self._voice.front_end.phones(text, language)
+                try:
+                    self._voice.front_end.phones(text, language)
+                except RequestError as error:
+                    print(f"warm-up of {language}: {error}", file=sys.stderr)
 
 
 class GptSovitsSpeaker:
@@ -132,13 +136,13 @@ class GptSovitsSpeaker:
     def __init__(self, voice: Voice, asked: TtsRequest, graphs: GraphCheck) -> None:
         self._voice = voice
         self._asked = asked
-        self._graphs = graphs.allowed and (asked.graph or voice.settings.graphs)
+        self._graphs = graphs.allowed and asked.graph
         self._phones: list[Phones] = []
         self._spoken = 0
         self._reference: ReferenceFeatures | None = None
         self.voice = voice.name
         self.device = str(voice.networks.device)
-        self.note = voice.front_end.note
+        self.note = voice.front_end.note if asked.language == "en" else ""
 
     def parts(self, text: str, times: StageTimes) -> list[str]:
         """Encodes the reference (once for each recording), cuts the text and spells every item."""
@@ -221,8 +225,10 @@ class GptSovitsSpeaker:
 
 def load_engine(files: ModelFiles, device: torch.device, environment: Mapping[str, str]) -> GptSovitsEngine:
     """Loads every network. Raises LoadFailure naming the file and what is wrong with it."""
+    check_files(files)
     dtype = compute_dtype(device)
-    settings = read_settings(environment, hip=is_hip())
+    hip = is_hip() and device.type == "cuda"  # a ROCm torch computes on the CPU too
+    settings = read_settings(environment, hip=hip)
     t2s, most_seconds = load_t2s(files.gpt, device, dtype)
     sovits = load_sovits(files.sovits, device, dtype, files.base)
     networks = Networks(t2s, sovits, load_bigvgan(files.bigvgan, device, dtype), device, dtype)
@@ -230,7 +236,5 @@ def load_engine(files: ModelFiles, device: torch.device, environment: Mapping[st
     front_end = FrontEnd(files.nltk, bert, t2s.config.bert)
     references = ReferenceEncoder(load_hubert(files.hubert, device, dtype), sovits, front_end)
     graphs = check_graphs(t2s, settings.graphs)
-    voice = Voice(
-        networks, front_end, references, settings, files.sovits.stem, most_seconds, is_hip(), bert is not None
-    )
+    voice = Voice(networks, front_end, references, settings, files.sovits.stem, most_seconds, hip, bert is not None)
     return GptSovitsEngine(voice, environment, graphs)

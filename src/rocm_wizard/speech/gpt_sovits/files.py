@@ -6,6 +6,8 @@ from pathlib import Path
 
 from rocm_wizard.models.book import load_book
 from rocm_wizard.models.discover import find_checkpoint, find_nltk, find_pretrained
+from rocm_wizard.models.problem import told
+from rocm_wizard.models.tts_models import TtsModelFiles, inspect_tts_files
 from rocm_wizard.speech.serve import LoadFailure
 
 BIGVGAN: str = load_book()["place"]["bigvgan"]
@@ -59,6 +61,28 @@ def find_files(
         bert=pretrained.bert,
         nltk=find_nltk(start, environment, nltk),
     )
+
+
+def check_files(files: ModelFiles) -> None:
+    """Raises LoadFailure for files that are damaged, of another version, or do not belong to each other.
+
+    Tensors of the right shape can still be those of another version, whose sound is noise.
+    """
+    unknown = TtsModelFiles(
+        gpt=files.gpt,
+        sovits=files.sovits,
+        base=files.base,
+        bigvgan=files.bigvgan,
+        hubert=files.hubert,
+        bert=files.bert,
+        nltk=files.nltk,
+        reference=Path(),
+        reference_text="",
+        language="",  # each request names its own
+    )
+    problems = [told(problem) for problem in inspect_tts_files(unknown).problems if problem.fatal]
+    if problems:
+        raise LoadFailure("the model files cannot be used: " + "; ".join(problems))
 
 
 def usual_reference(language: str, environment: Mapping[str, str]) -> tuple[str, str]:

@@ -18,12 +18,10 @@ _RUNS = 3
 
 @dataclass(frozen=True)
 class GraphCheck:
-    """Whether graphs may be used here, why or why not, and seconds for 96 tokens without and with them."""
+    """Whether graphs may be used here, and why or why not."""
 
     allowed: bool
     note: str
-    plain_seconds: float | None = None
-    graph_seconds: float | None = None
 
 
 def check_graphs(decoder: T2SDecoder, asked: bool) -> GraphCheck:
@@ -38,10 +36,10 @@ def check_graphs(decoder: T2SDecoder, asked: bool) -> GraphCheck:
     except RuntimeError as error:
         return GraphCheck(False, f"graphs cannot be used on this machine: {str(error).splitlines()[0][:160]}")
     if not torch.equal(plain.tokens, graph.tokens):
-        return GraphCheck(False, "graphs give other tokens on this machine", plain.seconds, graph.seconds)
+        return GraphCheck(False, "graphs give other tokens on this machine")
     if graph.seconds > plain.seconds:
-        return GraphCheck(False, "graphs are slower on this machine", plain.seconds, graph.seconds)
-    return GraphCheck(True, "graphs gave the same tokens, and faster", plain.seconds, graph.seconds)
+        return GraphCheck(False, "graphs are slower on this machine")
+    return GraphCheck(True, "graphs gave the same tokens, and faster")
 
 
 def _fastest(decoder: T2SDecoder, *, graph: bool) -> Generation:

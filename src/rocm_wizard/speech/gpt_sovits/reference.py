@@ -3,7 +3,7 @@
 import math
 from collections import OrderedDict
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
@@ -12,6 +12,7 @@ import torch
 import torchaudio
 from torch import Tensor
 
+from rocm_wizard.models.reference import can_resample
 from rocm_wizard.speech.gpt_sovits.hubert import RATE as HUBERT_RATE
 from rocm_wizard.speech.gpt_sovits.mel import SPECTROGRAM_RATE, linear_spectrogram, normalised_mel
 from rocm_wizard.speech.gpt_sovits.sovits import SovitsV3
@@ -129,6 +130,10 @@ def read_recording(path: Path) -> tuple[Tensor, int]:
             samples = torch.from_numpy(file.read(dtype="float32", always_2d=True)).mean(dim=1)[None]
     except (OSError, soundfile.SoundFileError) as error:
         raise RequestError(f"reference_audio {path} cannot be read as sound: {error}") from error
+    if not can_resample(rate):
+        raise RequestError(
+            f"reference_audio {path} has {rate} Hz, which cannot be resampled: make it 44100 or 48000 Hz"
+        )
     if samples.shape[1] < math.floor(SHORTEST_S * rate):
         raise RequestError(f"reference_audio {path} is cut off: {samples.shape[1] / rate:.2f} s of {seconds:.2f} s")
     if not bool(torch.isfinite(samples).all()):
@@ -136,7 +141,7 @@ def read_recording(path: Path) -> tuple[Tensor, int]:
     return samples, rate
 
 
-@cache
+@lru_cache(maxsize=8)
 def _resampler(rate: int, wanted: int) -> torchaudio.transforms.Resample:
     return torchaudio.transforms.Resample(rate, wanted)
 

@@ -12,7 +12,8 @@ _OFF = frozenset({"0", "false", "off", "no"})
 
 @dataclass(frozen=True)
 class Settings:
-    """`bucket_mels`: stream blocks shorter than this many mel frames are padded for the vocoder; 0 pads none.
+    """`bucket_mels`: stream blocks shorter than this many mel frames are padded for the vocoder, up to a whole block
+    where that is longer; 0 pads none.
 
     `sync_timing`: time every stage of every block, with the device synchronised around it; never for a latency figure.
     `guard`: refuse collapsed semantic tokens. `graphs`: CUDA Graphs were asked for.
@@ -38,10 +39,11 @@ def read_settings(environment: Mapping[str, str] = os.environ, *, hip: bool) -> 
 
 
 def _bucket(value: str | None, *, hip: bool) -> int:
+    default = BUCKET_MELS if hip else 0
     if value is None:
-        return BUCKET_MELS if hip else 0
+        return default
     try:
         return max(1, int(value))
     except ValueError:
-        print(f"{BUCKET_VARIABLE}={value!r} is no whole number: {BUCKET_MELS} is used", file=sys.stderr)
-        return BUCKET_MELS
+        print(f"{BUCKET_VARIABLE}={value!r} is no whole number: {default} is used", file=sys.stderr)
+        return default

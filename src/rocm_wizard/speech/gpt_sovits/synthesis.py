@@ -112,13 +112,14 @@ class Renderer:
         """The sentence's blocks as they are made, silence before its onset cut away."""
         gate = OnsetGate()
         timing: dict[str, float] = {}
+        bucket = rendering.bucket_mels and max(rendering.bucket_mels, block_frames(rendering.block_s, prompt.frames))
         blocks = self.mel_blocks(features, prompt, rendering, generator)
         left, first = features.shape[2], True
         while left > 0:
             with _stage(times, timing, "cfm", self._networks.device, timed=rendering.timed):
                 mel = next(blocks)
             with _stage(times, timing, "bigvgan", self._networks.device, timed=rendering.timed):
-                samples = limited(self.wave(mel, rendering.bucket_mels))
+                samples = limited(self.wave(mel, bucket))
             left -= mel.shape[2]
             timing["mel_frames"] = timing.get("mel_frames", 0) + mel.shape[2]
             times.count("blocks", 1)

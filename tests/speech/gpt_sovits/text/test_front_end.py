@@ -91,6 +91,8 @@ def test_a_text_without_sound_is_refused(front_end: FrontEnd, text: str, languag
         ("我用GPU。", "all_zh", "w o3 y ong4 JH IY2 P IY2 Y UW1 ."),
         ("「終わり。」", "ja", "o [ w a r i ."),
         ("Good morning.\nHow are you", "en", "G UH1 D M AO1 R N IH0 NG . HH AW1 AA1 R Y UW1 ."),
+        ("How are you?\n\nGood morning", "en", "HH AW1 AA1 R Y UW1 ? G UH1 D M AO1 R N IH0 NG ."),
+        ("はい\n元気です。", "all_ja", "h a ] i . g e ] N k i d e s u ."),
     ],
 )
 def test_marks_that_the_models_expect(front_end: FrontEnd, text: str, language: str, symbols: str) -> None:

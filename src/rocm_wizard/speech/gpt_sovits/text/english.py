@@ -5,6 +5,7 @@ Nothing is downloaded and NLTK's own loader is not used: it would try to.
 
 import re
 import zipfile
+import zlib
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -105,7 +106,7 @@ class English:
             return {}
         try:
             return read_cmudict(self._cmudict_path)
-        except (OSError, zipfile.BadZipFile, KeyError) as error:
+        except (OSError, EOFError, zipfile.BadZipFile, zlib.error, KeyError) as error:
             raise RequestError(
                 f"NLTK's cmudict cannot be read from {self._cmudict_path}: {error}. Download it again or remove it"
             ) from error

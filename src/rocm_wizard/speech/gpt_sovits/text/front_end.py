@@ -1,7 +1,6 @@
 """Text to what the networks read: phoneme numbers, and BERT features where there is Chinese."""
 
 import importlib.util
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -93,7 +92,7 @@ class FrontEnd:
         return "" if self._english.has_cmudict else _NO_CMUDICT
 
     def phones(self, text: str, language: str) -> Phones:
-        """Phonemes of a text, closing mark added.
+        """Phonemes of a text, a closing mark added to each line.
 
         Args:
             text: one item.
@@ -101,7 +100,9 @@ class FrontEnd:
 
         Raises RequestError for other labels, for Chinese without a BERT and where nothing can be spoken.
         """
-        whole = closed(_one_line(text, language), MAIN.get(language, language))
+        main = MAIN.get(language, language)
+        lines = (line.strip() for line in text.splitlines())
+        whole = (" " if main == "en" else "").join(closed(line, main) for line in lines if line)
         found = self._phones(whole, language)
         return self._phones(f".{whole}", language) if len(found.ids) < FEWEST_PHONES else found
 
@@ -135,9 +136,3 @@ class FrontEnd:
         if self._bert is None:
             raise RequestError("Chinese needs the folder chinese-roberta-wwm-ext-large beside the pretrained models")
         return self._bert.features(spelt.normalised, spelt.counts)
-
-
-def _one_line(text: str, language: str) -> str:
-    """Line ends as sentence ends."""
-    end = ". " if language == "en" else "。"
-    return re.sub(r"\s*\n\s*", end, text.strip())

@@ -1,7 +1,7 @@
 """Cuts a text into items, each spoken on its own: the host's `how_to_cut` choices.
 
-No character is lost except white space between items: a piece without a word joins its neighbour. A mark between two
-digits (3.14, 10:30, 1,000) ends nothing.
+Nothing is lost that can be spoken: a piece without a word joins its neighbour, and a line's end inside an item stays. A
+mark between two digits (3.14, 10:30, 1,000) ends nothing.
 """
 
 import re
@@ -74,9 +74,15 @@ def split_text(text: str, cut: str) -> list[str]:
         text: may have several lines; every line ends an item.
         cut: a `how_to_cut` value; KeyError for any other.
     """
-    pieces = [piece for line in text.splitlines() for piece in _CUTS[cut](line.strip()) if piece.strip()]
+    pieces = [piece for line in text.splitlines() for piece in _pieces(line.strip(), _CUTS[cut])]
     short = (part for piece in _joined(pieces) for part in _shortened(piece))
-    return [item.strip() for item in short]
+    return [item.strip() for item in short if _speakable(item)]
+
+
+def _pieces(line: str, cut: Callable[[str], list[str]]) -> list[str]:
+    """A line's pieces, its end kept: where a short line joins the next, it is what parts them."""
+    pieces = [piece for piece in cut(line) if piece.strip()]
+    return [*pieces[:-1], f"{pieces[-1]}\n"] if pieces else []
 
 
 def _joined(pieces: Iterable[str]) -> list[str]:
