@@ -162,8 +162,13 @@ def test_a_load_failure_is_a_message_and_exit_code_1(
         assert expected in failure["msg"]
         assert "request_id" not in failure
         assert {"device", "torch", "hip", "cuda_available"} <= failure.keys()
+        assert failure["device"] == ("cuda:7" if "cuda:7" in expected else environment.get(variable(command), "auto"))
         assert child.process.wait(timeout=60) == 1
         assert child.lines.get(timeout=10) == b""
+
+
+def variable(command: list[str]) -> str:
+    return "QWEN3_ASR_DEVICE" if command == ASR else "TTS_DEVICE"
 
 
 def test_a_required_gpu_that_is_absent_names_interpreter_and_torch() -> None:

@@ -39,12 +39,14 @@ def choose_device(wanted: str, *, require_gpu: bool, fall_back: bool) -> Choice:
         choice = Choice(torch.device("cpu"))
     elif name == "mps":
         if not torch.backends.mps.is_available():
-            raise LoadFailure(f"device mps was asked for and is not available. {_circumstances()}")
+            raise _missing(name)
         choice = Choice(torch.device("mps"))
     else:
         choice = Choice(_automatic())
     if require_gpu and choice.device.type != "cuda":
-        raise LoadFailure(f"a GPU is required and the device is {choice.device}. {_circumstances()}")
+        raise LoadFailure(
+            f"a GPU is required and the device is {choice.device}. {_circumstances()}", {"device": str(choice.device)}
+        )
     return choice
 
 
@@ -54,7 +56,11 @@ def _gpu(name: str, *, fall_back: bool) -> Choice:
         return Choice(torch.device("cuda", int(index)))
     if fall_back:
         return Choice(torch.device("cpu"), f"{name} was asked for and is not available: running on the CPU")
-    raise LoadFailure(f"device {name} was asked for and is not available. {_circumstances()}")
+    raise _missing(name)
+
+
+def _missing(name: str) -> LoadFailure:
+    return LoadFailure(f"device {name} was asked for and is not available. {_circumstances()}", {"device": name})
 
 
 def _automatic() -> torch.device:
