@@ -12,12 +12,14 @@ from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
 from rocm_wizard.sidecar.launch import CHECKOUT_SCRIPTS
 from rocm_wizard.stages.host_pass import host_pass
+from rocm_wizard.stages.recordings import bundled_recording
 from rocm_wizard.stages.session import Session, TtsModelPaths
 from rocm_wizard.stages.smoke import SmokeFailed, sidecar
 from rocm_wizard.stages.speech_children import asr_engine, asr_spec, tts_engine, tts_spec
 from tests.stages.bench import CHILDREN, Bench
 
 SCRIPT = (CHILDREN / "sidecars" / "checkout.py").read_text(encoding="utf-8")
+SCRIPT = SCRIPT.replace('"hello"', repr(bundled_recording().transcript))
 
 
 class HostStage:
@@ -79,6 +81,8 @@ def test_both_passes_of_a_sound_checkout(bench: Bench, checkout: Path, kind: str
         ("asr", "load", "sidecar.host_load_failed", Outcome.FAILED),
         ("tts", "refuse", "sidecar.host_refused", Outcome.FAILED),
         ("tts", "swallow", "sidecar.host_swallowed", Outcome.FAILED),
+        ("asr", "words", "sidecar.host_words", Outcome.FAILED),
+        ("tts", "mute", "sidecar.host_no_sound", Outcome.FAILED),
         ("tts", "rate", "sidecar.host_broken", Outcome.FAILED),
     ],
 )

@@ -5,6 +5,8 @@ the person's own `.env`, the host's own limits. The first pass sees a cleaner wo
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
 from rocm_wizard.runner.spec import Child, StartFailed
@@ -14,12 +16,15 @@ from rocm_wizard.sidecar.launch import host_sidecar
 from rocm_wizard.sidecar.swallowed import swallowed_failure
 from rocm_wizard.stages.asr_recording import SAMPLE_RATE, read_bundled
 from rocm_wizard.stages.checkout_settings import checkout_settings, private_settings
+from rocm_wizard.stages.error_rate import error_rate
 from rocm_wizard.stages.ready_rules import device_kind
 from rocm_wizard.stages.recordings import bundled_recording
 from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.speech_children import asr_engine, asr_spec, tts_engine, tts_spec
 from rocm_wizard.stages.utterance import PAUSE_SECONDS, default_text, stream_request
 
+AUDIBLE = 1e-3
+"""A peak below it, -60 dBFS, is no speech."""
 _STDERR_SHOWN = 5
 _ERRORS = {
     "not_ready": "host_not_ready",
@@ -90,7 +95,13 @@ class _Pass:
 
     def _listen(self) -> float:
         recording = bundled_recording()
-        return self._client.transcribe(read_bundled(recording), SAMPLE_RATE, recording.language).seconds
+        heard = self._client.transcribe(read_bundled(recording), SAMPLE_RATE, recording.language)
+        reference = recording.transcript or ""
+        rate = error_rate(reference, heard.text, recording.language)
+        if rate.value > recording.allowed_error:
+            facts = {"text": heard.text, "reference": reference, "unit": rate.unit, "limit": recording.allowed_error}
+            self._tell("host_words", Outcome.FAILED, error_rate=round(rate.value, 4), **facts)
+        return heard.seconds
 
     def _speak(self) -> float:
         options = self._session.options
@@ -103,6 +114,8 @@ class _Pass:
         failure = swallowed_failure(blocks, self._client.request_log(), PAUSE_SECONDS)
         if failure is not None:
             self._tell("host_swallowed", Outcome.FAILED, detail=failure)
+        elif not any(np.abs(block.chunk.samples).max() > AUDIBLE for block in blocks):
+            self._tell("host_no_sound", Outcome.FAILED)
         return blocks[-1].seconds
 
     def _tell_error(self, error: SidecarError) -> None:

@@ -57,14 +57,21 @@ def answer(request: dict[str, Any]) -> None:
     if FAULT == "print":
         print("done 100%", flush=True)
     if KIND == "asr":
-        send(type="result", text="hello")
+        send(type="result", text="you" if FAULT == "words" else "hello")
         return
     request_id = request["request_id"]
     if FAULT == "refuse":
         send(type="error", request_id=request_id, msg="no voice")
         return
+    level = 1e-4 if FAULT == "mute" else 0.3
     for rate in (RATE, 48000 if FAULT == "rate" else RATE):
-        send(type="chunk", request_id=request_id, sample_rate=rate, audio_b64=sound(0.4), text="")
+        send(
+            type="chunk",
+            request_id=request_id,
+            sample_rate=rate,
+            audio_b64=sound(0.4, level),
+            text="",
+        )
     asked = request["request"]["options"].get("pause_second", 0.3)
     pause = 16000 / RATE if FAULT == "swallow" else asked
     send(type="chunk", request_id=request_id, sample_rate=RATE, audio_b64=sound(pause, 0.0), text="")
