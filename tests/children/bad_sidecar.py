@@ -53,10 +53,16 @@ def missing_package() -> None:
     raise ImportError("No module named 'qwen_asr'")
 
 
+def prints_forever() -> None:
+    while True:
+        write(b"loading\n" * 100)
+
+
 START: dict[str, Callable[[], None]] = {
     "never_ready": lambda: time.sleep(600),
     "banner_first": lambda: write(b"Loading the model ...\n"),
     "gbk_first": lambda: write("正在加载\n".encode("gbk")),
+    "prints_forever": prints_forever,
     "array_first": lambda: write(b"[1, 2]\n"),
     "load_fail": load_fail,
     "traceback": missing_package,
@@ -85,6 +91,11 @@ def unknown_then_silent(_: str) -> None:
     time.sleep(600)
 
 
+def unknown_flood(_: str) -> None:
+    while True:
+        write(b'{"type": "progress"}\n' * 100)
+
+
 def spills(data: bytes) -> Callable[[str], None]:
     """Writes something that is no message."""
     return lambda _: write(data)
@@ -101,6 +112,7 @@ BOTH: dict[str, Callable[[str], None]] = {
     "huge_line": huge_line,
     "silent": lambda _: time.sleep(600),
     "unknown_then_silent": unknown_then_silent,
+    "unknown_flood": unknown_flood,
     "dies": lambda _: os._exit(3),
     "killed": lambda _: os.kill(os.getpid(), 9),
     "second_ready": lambda _: ready(),

@@ -28,6 +28,7 @@ def _both(mode: str, does: str, finding: str, outcome: Outcome = FAILED, *, wait
 
 FAULTS: tuple[Fault, ...] = (
     Fault("asr", "never_ready", "says nothing at all", "sidecar.not_ready", waits=True),
+    Fault("asr", "prints_forever", "prints lines without an end", "sidecar.not_ready", waits=True),
     Fault("asr", "banner_first", "prints a line before `ready`", "wire.text_before_ready", WARNING),
     Fault("tts", "banner_first", "prints a line before `ready`", "wire.text_before_ready"),
     Fault("asr", "gbk_first", "prints a line in GBK before `ready`", "wire.text_before_ready", WARNING),
@@ -51,6 +52,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault("tts", "huge_line", "writes 34 MiB without a line end", "wire.line_too_long"),
     Fault("tts", "silent", "never answers", "sidecar.silent", waits=True),
     Fault("asr", "unknown_then_silent", "sends an unknown message, then nothing", "sidecar.silent", waits=True),
+    *_both("unknown_flood", "sends unknown messages without an end", "wire.unknown_flood"),
     *_both("dies", "leaves with code 3 in place of an answer", "sidecar.died"),
     *_both("killed", "is killed in place of an answer", "sidecar.died", CRASHED),
     *_both("refuses", "refuses every request", "sidecar.refused"),

@@ -13,6 +13,7 @@ from rocm_wizard.runner.spec import STDERR_LINES_KEPT, ChildGone, ChildTimeout, 
 
 _CHUNK = 65536
 _BUFFERED_BYTES = 64 * 2**20
+_LINE_COST = 160
 _LOG_PERIOD = 0.1
 _LOG_LINES_A_BATCH = 40
 _STDERR_LINE_CAP = 16 * 1024
@@ -55,7 +56,7 @@ class StdoutReader(threading.Thread):
         with self._change:
             while self._bytes > _BUFFERED_BYTES and isinstance(item, Line):
                 self._change.wait(1.0)
-            self._bytes += len(item.data) if isinstance(item, Line) else 0
+            self._bytes += _cost(item)
             self._lines.append(item)
             self._change.notify_all()
 
@@ -72,12 +73,17 @@ class StdoutReader(threading.Thread):
             item = self._lines[0]
             if isinstance(item, Line):
                 self._lines.popleft()
-                self._bytes -= len(item.data)
+                self._bytes -= _cost(item)
                 self._change.notify_all()
                 return item
             if isinstance(item, LineTooLong):
                 raise item
             return None
+
+
+def _cost(item: Line | LineTooLong | None) -> int:
+    """What it holds in memory, in bytes: empty lines are not free."""
+    return len(item.data) + _LINE_COST if isinstance(item, Line) else 0
 
 
 class StderrDrain(threading.Thread):

@@ -14,6 +14,10 @@ from rocm_wizard.sidecar.messages import ProtocolError, decode_line, encode
 _SETTLED = 0.03
 _SETTLING = 0.3
 _NAMES_KEPT = 20
+_BACKLOG = 1.0
+"""Seconds after the deadline in which lines that came before it are still read."""
+_MOST_UNKNOWN = 10_000
+"""Messages of unknown types during one request: more come from a child that will never answer."""
 _NAME_CAP = 40
 
 
@@ -78,6 +82,7 @@ class Channel:
         self.traffic = Traffic()
         self._bytes_mark = 0
         self._lines_mark = 0
+        self._unknown_mark = 0
 
     def ready_came(self) -> None:
         """What was logged so far was logged before `ready`."""
@@ -86,6 +91,7 @@ class Channel:
     def request_begins(self) -> None:
         """What is logged from now on belongs to a request."""
         self._bytes_mark, self._lines_mark = self.child.stderr_bytes(), self.child.stderr_lines()
+        self._unknown_mark = self.traffic.unknown_types.total()
 
     def request_ended(self) -> None:
         """Counts what was logged during a request."""
@@ -126,7 +132,7 @@ class Channel:
         return received
 
     def receive_or_end(self, deadline: float, late: str) -> Received | None:
-        """The next message, None at the end of the stream."""
+        """The next message, None at the end of the stream. A deadline of 0 takes only what is there already."""
         try:
             line = self.child.read(max(0.0, deadline - time.monotonic()))
         except ChildTimeout:
@@ -135,11 +141,16 @@ class Channel:
             raise SidecarError("protocol", f"over {self.child.spec.line_limit} bytes", "line_too_long") from None
         if line is None:
             return None
+        # A child that never stops talking is late too, though there is always a line that came in time.
+        if 0 < deadline < max(line.arrived, time.monotonic() - _BACKLOG):
+            raise SidecarError(late)
         try:
             message = decode_line(line.data)
         except ProtocolError as error:
             raise broken(error) from error
         self.traffic.count(line.data, message)
+        if self.traffic.unknown_types.total() - self._unknown_mark > _MOST_UNKNOWN:
+            raise SidecarError("protocol", f"over {_MOST_UNKNOWN}", "unknown_flood")
         return Received(message, line.arrived, line.data.isascii())
 
     def waiting(self) -> Received | None:
