@@ -63,9 +63,13 @@ def test_speech_repeats_no_block_and_a_repeat_is_found() -> None:
         blocks = blocks_of(samples, rate, 0.4)
         assert find_repeats(blocks, rate) == []
         again = [*blocks[:4], blocks[2] + np.float32(0.0005), *blocks[4:]]
-        assert [(repeat.block, repeat.of) for repeat in find_repeats(again, rate)] == [(4, 2)]
+        for gain in (1.0, 0.03):  # a quiet voice is judged too
+            found = find_repeats([gain * block for block in again], rate)
+            assert [(repeat.block, repeat.of) for repeat in found] == [(4, 2)]
 
 
 def test_silence_is_not_a_repeat_of_silence() -> None:
+    noise = np.random.default_rng(1).standard_normal((3, 9600)).astype(np.float32)
+    assert find_repeats([1e-4 * block + np.float32(0.02) for block in noise], RATE) == [], "DC alone is alike"
     quiet = [np.zeros(9600, np.float32)] * 3
     assert find_repeats(quiet, RATE) == []

@@ -1,7 +1,8 @@
 """A speaking sidecar that plays a recording: `python speaking_sidecar.py JSON`. Standard library and numpy.
 
 Keys: wav (mono 16-bit file), fault, at (number of the block it strikes, from 0), delay (seconds a block), log (a line
-for stderr), dies_after (utterances). Blocks have the length that the request asks for; a pause follows, as on the wire.
+for stderr), dies_after (utterances), only (number of the one utterance with the fault, from 0). Blocks have the length
+that the request asks for; a pause follows, as on the wire.
 """
 
 import base64
@@ -57,20 +58,27 @@ def spoil(blocks: list[Any], fault: str, at: int) -> list[Any]:
         blocks = [*blocks[:at], np.zeros(16_000, np.float32)]
     elif fault == "endless":
         blocks = blocks * 9
+    elif fault == "mute":
+        blocks = [block * 0 for block in blocks]
+    elif fault == "whole":
+        blocks = [np.concatenate(blocks)]
     return blocks
 
 
-def speak(script: dict[str, Any], message: dict[str, Any]) -> None:
+def speak(script: dict[str, Any], message: dict[str, Any], fault: str) -> None:
     """One utterance."""
     request = message["request"]
     samples, rate = read(script["wav"])
     size = int(rate * request["chunk_size_seconds"])
     blocks = [samples[begin : begin + size] for begin in range(0, len(samples) - size // 4, size)]
-    at, fault = script.get("at", 3), script.get("fault", "")
+    at = script.get("at", 3)
     for number, block in enumerate(spoil(blocks, fault, at)):
         time.sleep(script.get("delay", 0.0) + (1.6 if fault == "late" and number == at else 0.0))
         chunk(message["request_id"], rate, block)
-    if fault != "swallowed":
+        if fault == "fails" and number == at:
+            send(type="error", request_id=message["request_id"], msg="out of memory")
+            return
+    if fault not in ("swallowed", "whole"):
         chunk(message["request_id"], rate, np.zeros(int(rate * request["options"]["pause_second"]), np.float32))
     if "log" in script:
         sys.stderr.write(script["log"] + "\n")
@@ -91,7 +99,8 @@ def main(script: dict[str, Any]) -> None:
     for spoken, line in enumerate(sys.stdin):
         if spoken == script.get("dies_after"):
             os._exit(3)
-        speak(script, json.loads(line))
+        struck = spoken == script.get("only", spoken)
+        speak(script, json.loads(line), script.get("fault", "") if struck else "")
 
 
 if __name__ == "__main__":

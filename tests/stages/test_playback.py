@@ -177,6 +177,22 @@ def test_a_dead_player_and_a_stuck_one_are_replaced(bench: Bench, pulse: PulseSe
     assert 3000 < finding.facts["break_ms"] < 6000, "three seconds without a word, and a new player"
 
 
+def test_a_player_that_never_played_is_no_loss_in_the_middle(bench: Bench, pulse: PulseServer) -> None:
+    pids: list[int] = []
+
+    def kill_the_first(record: Record) -> None:
+        if isinstance(record.event, ev.ChildStarted):
+            pids.append(record.event.pid)
+            if len(pids) == 1:
+                os.kill(record.event.pid, signal.SIGKILL)
+
+    bench.journal.subscribe(kill_the_first)
+    finding = played(run(bench, Speaks(bench.session, speech_like(1.0))))
+    assert (finding.id, finding.outcome) == ("playback.opened_late", Outcome.WARNING)
+    assert finding.facts["causes"] == ["player_died"]
+    assert finding.facts["starved_frames"] == 0
+
+
 def test_no_frame_is_starved_while_every_core_is_loaded(bench: Bench, pulse: PulseServer) -> None:
     """The synthesis is three times faster than real time; it and the player compete with as many loops as cores."""
     sound = speech_like(3.0)

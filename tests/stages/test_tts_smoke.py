@@ -241,3 +241,42 @@ def test_a_recogniser_that_does_not_start_leaves_the_words_unchecked(bench: Benc
     assert stage.outcome is Outcome.COULD_NOT_CHECK
     assert found["tts.round_trip_not_made"].outcome is Outcome.COULD_NOT_CHECK
     assert "tts.interruption" in found, "the voice goes on"
+
+
+def test_a_voice_that_falls_silent_later_is_not_measured_on(bench: Bench) -> None:
+    speaks(bench, fault="mute", only=1)
+    bench.options(repeat=3)
+    _, found = run(bench)
+    assert found["tts.signal"].outcome is Outcome.PASSED
+    assert found["tts.no_sound"].outcome is Outcome.FAILED
+    assert not {"tts.speed_warm", "tts.no_gaps"} & set(found)
+
+
+def test_one_block_has_no_seams_that_could_pass(bench: Bench) -> None:
+    speaks(bench, fault="whole")
+    _, found = run(bench)
+    assert found["tts.joins_none"].outcome is Outcome.SKIPPED
+    assert "tts.joins" not in found
+
+
+@pytest.mark.parametrize(
+    ("fault", "utterance", "finding", "missing"),
+    [
+        ("swallowed", 3, "tts.failure_swallowed", "tts.both_loaded"),
+        ("mute", 3, "tts.no_sound", "tts.both_loaded"),
+        ("fails", 4, "tts.interrupted_failed", "tts.interruption"),
+        ("mute", 5, "tts.no_sound", "tts.interruption"),
+    ],
+)
+def test_what_breaks_beside_the_recogniser_or_after_an_interruption(
+    bench: Bench, fault: str, utterance: int, finding: str, missing: str
+) -> None:
+    """Utterances: the one that is heard, the other length, the host's first, beside, interrupted, the next."""
+    speaks(bench, fault=fault, only=utterance)
+    listener = {"texts": {"any": [SPOKEN.transcript]}}
+    command = [sys.executable, "-u", str(CHILDREN / "listener.py"), json.dumps(listener)]
+    bench.options(level="standard", asr_command=command)
+    _, found = run(bench)
+    assert found[finding].outcome is Outcome.FAILED
+    assert missing not in found
+    assert "tts.round_trip_not_made" not in found, "the recogniser did its work"

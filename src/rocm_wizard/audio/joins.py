@@ -17,6 +17,7 @@ Of 42,000 places inside real speech (both embedded voices, four human recordings
 REPEAT_CORRELATION = 0.99
 _REACH_SECONDS = 0.020
 _SHORTEST_REPEAT = 0.05
+_SILENCE_RMS = 0.003
 _ORDER_RATE = 1500
 _LEAST = 1 / 32768
 """One 16-bit step is the least difference that means anything."""
@@ -75,16 +76,20 @@ def judge_joins(samples: ArrayLike, joins: Sequence[int], rate: int) -> list[Joi
     return found
 
 
-def find_repeats(blocks: Sequence[ArrayLike], rate: int, least_rms: float = 0.003) -> list[Repeat]:
-    """Blocks that hold the same sound as an earlier one, sample by sample; near silence (below -50 dBFS) is left out.
+def find_repeats(blocks: Sequence[ArrayLike], rate: int) -> list[Repeat]:
+    """Blocks that hold the same sound as an earlier one, sample by sample.
+
+    Near silence is left out: below -50 dBFS, or 20 dB below the loudest block where that is quieter.
 
     No voice says anything twice alike: noise, phase and pitch differ. A block that is sent again does, and so does one
     that is made from the same numbers again.
     """
     waves = [np.asarray(block) for block in blocks]
+    levels = [float(np.std(wave)) if len(wave) else 0.0 for wave in waves]
+    least = max(_LEAST, min(_SILENCE_RMS, 0.1 * max(levels, default=0.0)))
     found: list[Repeat] = []
     for later, wave in enumerate(waves):
-        if len(wave) < _SHORTEST_REPEAT * rate or np.sqrt(np.mean(np.square(wave))) < least_rms:
+        if len(wave) < _SHORTEST_REPEAT * rate or levels[later] < least:
             continue
         for earlier in range(later):
             correlation = _correlation(wave, waves[earlier], round(_SHORTEST_REPEAT * rate))
@@ -115,6 +120,6 @@ def _correlation(one: NDArray[np.floating], other: NDArray[np.floating], least: 
     length = min(len(one), len(other))
     if length < least or length < 0.9 * max(len(one), len(other)):
         return 0.0
-    one, other = one[:length], other[:length]
+    one, other = (wave[:length] - np.mean(wave[:length]) for wave in (one, other))  # DC alone would be alike
     energy = np.sqrt(np.dot(one, one) * np.dot(other, other))
     return float(np.dot(one, other) / energy) if energy > 0 else 0.0

@@ -66,6 +66,7 @@ class SidecarClient:
         text_before_ready: lines that were no messages before `ready`, shortened, at most 5; only when tolerated.
         drained_seconds: from the interruption of the last interrupted utterance to its end; None when none was.
         drained_blocks: blocks of it that nobody wanted any more.
+        drained_error: what the sidecar said where that utterance ended with an `error`; None when it ended well.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class SidecarClient:
         self.text_before_ready: list[str] = []
         self.drained_seconds: float | None = None
         self.drained_blocks = 0
+        self.drained_error: str | None = None
         self._channel = Channel(child)
         self._ready_seconds = ready_seconds
         self._message_seconds = message_seconds
@@ -235,6 +237,7 @@ class SidecarClient:
         if (request_id := self._under_way) is None:
             return
         blocks, stopped = 0, self._interrupted
+        self.drained_error = None
         try:
             while (received := self._answer("chunk", request_id, "done")).message["type"] == "chunk":
                 blocks += 1
@@ -244,6 +247,7 @@ class SidecarClient:
             failed = self._failed(error)
             if failed.kind != "refused":
                 raise failed from error
+            self.drained_error = failed.detail
             ended = time.monotonic()
         else:
             ended = received.arrived

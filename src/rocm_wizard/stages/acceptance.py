@@ -24,7 +24,7 @@ from rocm_wizard.stages.smoke import SmokeFailed, sidecar
 from rocm_wizard.stages.speech_children import tts_engine, tts_spec
 from rocm_wizard.stages.speed_advice import Pace, Vocoder, advise_blocks, advise_bucket, advise_graph, advise_steps
 from rocm_wizard.stages.tts_presets import Plan, main_plan
-from rocm_wizard.stages.utterance import speak
+from rocm_wizard.stages.tts_swallowed import speak_audibly
 
 BUCKET = "TTS_BIGVGAN_STREAM_BUCKET_MELS"
 SHORT, LONG = 0.4, 0.8
@@ -79,9 +79,9 @@ class AcceptanceStage:
         with sidecar(context, session, tts_spec(session)) as client:
             with context.check("blocks_compared"):
                 asked = self._request(LONG, sample_steps=FEW)
-                engine, long = measure_pace(context, client, asked, "long_blocks", repeats)
+                engine, long = measure_pace(context, session, client, asked, "long_blocks", repeats)
                 asked = self._request(SHORT, sample_steps=FEW)
-                _, short = measure_pace(context, client, asked, "short_blocks", repeats)
+                _, short = measure_pace(context, session, client, asked, "short_blocks", repeats)
                 tell(context, advise_blocks(short, long, SHORT, LONG))
             own = engine != "embedded"
             with context.check("steps_compared"):
@@ -101,7 +101,8 @@ class AcceptanceStage:
         elif self._session.chosen.device_kind == "hip":
             context.finding("acceptance.steps_capped", Outcome.SKIPPED, few=FEW, many=MANY)
         else:
-            _, many = measure_pace(context, client, self._request(LONG, sample_steps=MANY), "steps_32", self._repeats)
+            asked = self._request(LONG, sample_steps=MANY)
+            _, many = measure_pace(context, self._session, client, asked, "steps_32", self._repeats)
             tell(context, advise_steps(few, many, FEW, MANY))
 
     def _measure_stages(self, context: StageContext) -> None:
@@ -111,7 +112,7 @@ class AcceptanceStage:
             with self._restarted(context, {"TTS_SOVITS_SYNC_TIMING": "1", BUCKET: bucket}) as client:
                 with context.check("stages_compared"):
                     request = self._request(SHORT, sample_steps=FEW)
-                    spoken = [speak(client, request) for _ in range(self._repeats)]
+                    spoken = [speak_audibly(context, self._session, client, request) for _ in range(self._repeats)]
                     found[bucket] = measure_vocoder(context, spoken, bucket)
                 if bucket == "80":
                     with context.check("blocks_over_time"):
@@ -133,10 +134,11 @@ class AcceptanceStage:
             self._restarted(context, {"ENABLE_CUDA_GRAPH": "1"}) as client,
             context.check("graph_compared"),
         ):
-            plain = measure_graph(context, client, self._request(LONG, enable_cuda_graph=False), "plain", self._repeats)
+            asked = self._request(LONG, enable_cuda_graph=False)
+            plain = measure_graph(context, self._session, client, asked, "plain", self._repeats)
             try:
                 asked = self._request(LONG, enable_cuda_graph=True)
-                graph = measure_graph(context, client, asked, "graph", self._repeats)
+                graph = measure_graph(context, self._session, client, asked, "graph", self._repeats)
             except SidecarError as error:
                 if error.kind != "refused":
                     raise

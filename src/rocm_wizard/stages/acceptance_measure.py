@@ -10,8 +10,10 @@ from rocm_wizard.qualification.stage import StageContext
 from rocm_wizard.sidecar.client import SidecarClient
 from rocm_wizard.sidecar.stage_times import BlockTimes, times_from_log, times_from_messages
 from rocm_wizard.stages.drift import drift
+from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.speed_advice import Pace, Vocoder
-from rocm_wizard.stages.utterance import Utterance, speak
+from rocm_wizard.stages.tts_swallowed import speak_audibly
+from rocm_wizard.stages.utterance import Utterance
 
 GROWTH = 0.10
 """Blocks that get slower by more than this share over a sentence drift."""
@@ -23,13 +25,13 @@ def tell(context: StageContext, advice: Finding) -> None:
 
 
 def measure_pace(
-    context: StageContext, client: SidecarClient, request: Mapping[str, Any], name: str, repeats: int
+    context: StageContext, session: Session, client: SidecarClient, request: Mapping[str, Any], name: str, repeats: int
 ) -> tuple[str, Pace]:
     """The same sentence several times: the engine's name, and the medians of all but the first."""
     spoken: list[Utterance] = []
     for sample in range(1, repeats + 1):
         context.progress(sample - 1, repeats, "utterances")
-        utterance = speak(client, request)
+        utterance = speak_audibly(context, session, client, request)
         spoken.append(utterance)
         phase = "cold" if sample == 1 else "warm"
         context.measure(f"acceptance.first_audio_{name}", utterance.first_audio, "s", sample, phase)
@@ -84,12 +86,12 @@ def report_block_drift(context: StageContext, blocks: Sequence[BlockTimes]) -> N
 
 
 def measure_graph(
-    context: StageContext, client: SidecarClient, request: Mapping[str, Any], name: str, repeats: int
+    context: StageContext, session: Session, client: SidecarClient, request: Mapping[str, Any], name: str, repeats: int
 ) -> float | None:
     """Semantic tokens a second, the warm median; None where the child does not say."""
     speeds: list[float] = []
     for sample in range(1, repeats + 1):
-        done = speak(client, request).done
+        done = speak_audibly(context, session, client, request).done
         tokens, milliseconds = done.get("t2s_tokens"), done.get("t2s_ms")
         if not isinstance(tokens, int | float) or not isinstance(milliseconds, int | float) or milliseconds <= 0:
             return None

@@ -5,8 +5,6 @@ the person's own `.env`, the host's own limits. The first pass sees a cleaner wo
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
 from rocm_wizard.runner.spec import Child, StartFailed
@@ -21,10 +19,9 @@ from rocm_wizard.stages.ready_rules import device_kind
 from rocm_wizard.stages.recordings import bundled_recording
 from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.speech_children import asr_engine, asr_spec, tts_engine, tts_spec
+from rocm_wizard.stages.tts_swallowed import is_audible
 from rocm_wizard.stages.utterance import PAUSE_SECONDS, default_text, stream_request
 
-AUDIBLE = 1e-3
-"""A peak below it, -60 dBFS, is no speech."""
 _STDERR_SHOWN = 5
 _ERRORS = {
     "not_ready": "host_not_ready",
@@ -114,7 +111,7 @@ class _Pass:
         failure = swallowed_failure(blocks, self._client.request_log(), PAUSE_SECONDS)
         if failure is not None:
             self._tell("host_swallowed", Outcome.FAILED, detail=failure)
-        elif not any(np.abs(block.chunk.samples).max() > AUDIBLE for block in blocks):
+        elif not is_audible(blocks):
             self._tell("host_no_sound", Outcome.FAILED)
         return blocks[-1].seconds
 

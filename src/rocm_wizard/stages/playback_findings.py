@@ -55,7 +55,7 @@ def _word(outcome: str, facts: Mapping[str, Any], real_time_factor: float) -> st
     if outcome == "degraded" and real_time_factor > 1:
         return "synthesis_too_slow"
     if outcome == "lost_device" and facts.get("recovered"):
-        return "lost_device_recovered"
+        return "lost_device_recovered" if "break_ms" in facts else "opened_late"
     if outcome == "unavailable":
         reason = facts.get("reason")
         if reason == "could_not_open":

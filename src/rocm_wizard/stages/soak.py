@@ -7,7 +7,7 @@ from typing import Any
 
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
-from rocm_wizard.sidecar.client import Block, SidecarClient
+from rocm_wizard.sidecar.client import SidecarClient
 from rocm_wizard.sidecar.messages import Samples, device_memory
 from rocm_wizard.stages.asr_choice import choose_recording
 from rocm_wizard.stages.asr_recording import SAMPLE_RATE, load_recording
@@ -17,7 +17,8 @@ from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.smoke import SmokeFailed, sidecar
 from rocm_wizard.stages.soak_record import SoakRecord, resident_memory
 from rocm_wizard.stages.speech_children import asr_spec, tts_spec
-from rocm_wizard.stages.utterance import Utterance, default_text, stream_request
+from rocm_wizard.stages.tts_swallowed import speak_audibly
+from rocm_wizard.stages.utterance import default_text, stream_request
 
 MOST_RESTARTS = 3
 """Children that broke down this often end the soak."""
@@ -115,14 +116,15 @@ class SoakStage:
         ends: float,
     ) -> None:
         asr, tts = children
-        total = self._session.options.minutes
+        options = self._session.options
+        total, request = options.minutes, stream_request(options, self._text, options.chunk_seconds)
         while (now := self._clock()) < ends:
             minute = total - (ends - now) / 60
             context.progress(round(minute, 2), total, "minutes")
             heard = asr.transcribe(known.samples, SAMPLE_RATE, known.sent)
             record.add(context, "asr_inference", minute, heard.seconds, "s")
             self._judge(context, record, known.recording, heard.text)
-            utterance = self._speak(tts)
+            utterance = speak_audibly(context, self._session, tts, request)
             record.add(context, "tts_first_audio", minute, utterance.first_audio, "s")
             record.add(context, "tts_real_time_factor", minute, utterance.real_time_factor, "")
             record.turns += 1
@@ -139,16 +141,6 @@ class SoakStage:
                 "soak.stopped_wrong", Outcome.FAILED, wrong=record.wrong_texts, turns=record.turns, text=text
             )
             raise StopEarly
-
-    def _speak(self, client: SidecarClient) -> Utterance:
-        utterance = Utterance()
-        options = self._session.options
-        for item in client.speak(stream_request(options, self._text, options.chunk_seconds)):
-            if isinstance(item, Block):
-                utterance.add(item)
-            else:
-                utterance.done = item
-        return utterance
 
     def _memory(
         self,

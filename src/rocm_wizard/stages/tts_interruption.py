@@ -7,7 +7,7 @@ from rocm_wizard.qualification.stage import StageContext
 from rocm_wizard.sidecar.client import SidecarClient
 from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.tts_presets import preset_plan
-from rocm_wizard.stages.utterance import speak
+from rocm_wizard.stages.tts_swallowed import speak_audibly
 
 LONGEST_WAIT = 1.0
 """Seconds from the interruption to the next sentence's first audio, above which talking to it feels broken."""
@@ -20,7 +20,12 @@ def measure_interruption(context: StageContext, session: Session, client: Sideca
     interrupted = client.speak(long.request(options))
     next(interrupted)
     interrupted.close()
-    answer = speak(client, next_one.request(options))
+    answer = speak_audibly(context, session, client, next_one.request(options))
+    if client.drained_error is not None:
+        context.finding(
+            "tts.interrupted_failed", Outcome.FAILED, detail=client.drained_error, characters=len(long.text)
+        )
+        return
     drained = client.drained_seconds or 0.0
     wait = drained + answer.first_audio
     context.measure("tts.interruption", wait, "s")

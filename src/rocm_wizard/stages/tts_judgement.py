@@ -74,6 +74,9 @@ def judge_seams(context: StageContext, utterance: Utterance) -> None:
     for number, join in enumerate(joins, start=1):
         context.measure("tts.join_jump", join.jump, "", number)
     clicks = [(number, join) for number, join in enumerate(joins, start=1) if join.click]
+    if not joins:
+        context.finding("tts.joins_none", Outcome.SKIPPED)
+        return
     repeats = find_repeats([block.chunk.samples for block in blocks], utterance.rate)
     if clicks:
         worst = max((join for _, join in clicks), key=lambda join: join.jump)

@@ -4,7 +4,8 @@ An open recogniser forgives much (it reads sound at the wrong rate, it invents w
 the words are. How they sound is judged as sound.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from statistics import median
 from typing import Any
 
 from rocm_wizard.qualification import events as ev
@@ -19,7 +20,8 @@ from rocm_wizard.stages.smoke import SmokeFailed, report_error, sidecar
 from rocm_wizard.stages.speech_children import asr_spec
 from rocm_wizard.stages.text_differences import marked_differences
 from rocm_wizard.stages.tts_presets import Plan
-from rocm_wizard.stages.utterance import Utterance, speak, speech_texts
+from rocm_wizard.stages.tts_swallowed import speak_audibly
+from rocm_wizard.stages.utterance import Utterance, speech_texts
 
 LISTEN_RATE = 16_000
 MOST_SECONDS = 30.0
@@ -29,21 +31,23 @@ _WINDOW_SECONDS = 0.05
 SLOWER = 2.0
 """First audio that takes so many times as long beside the recogniser is worth a warning."""
 _SLOWER_SECONDS = 0.2
+SLOWER_FACTOR = 1.25
+"""A real-time factor above 1 that is so many times that of the voice alone is the recogniser's doing."""
 
 
 def round_trip(
-    context: StageContext, session: Session, voice: SidecarClient, utterance: Utterance, plan: Plan, alone: float
+    context: StageContext, session: Session, voice: SidecarClient, plan: Plan, spoken: Sequence[Utterance]
 ) -> None:
-    """Starts the recogniser beside the voice, has it hear the utterance, and has the voice speak once more.
+    """Starts the recogniser beside the voice, has it hear the first utterance, and has the voice speak once more.
 
-    `alone`: seconds to the first audio of this sentence while the voice had the device for itself (warm).
+    `spoken`: this sentence while the voice had the device for itself, the first time cold.
     """
     with context.check("round_trip"):
         try:
             with sidecar(context, session, asr_spec(session)) as recogniser:
-                held = _listen(context, session, recogniser, utterance, plan)
+                held = _listen(context, session, recogniser, spoken[0], plan)
                 with context.check("both_loaded"):
-                    _speak_beside(context, session, voice, plan, alone, held)
+                    _speak_beside(context, session, voice, plan, spoken[1:] or spoken, held)
         except VoiceFailed:
             raise
         except SmokeFailed:
@@ -112,14 +116,23 @@ def judge_words(context: StageContext, plan: Plan, text: str, code: str, languag
 
 
 def _speak_beside(
-    context: StageContext, session: Session, voice: SidecarClient, plan: Plan, alone: float, held: int | None
+    context: StageContext,
+    session: Session,
+    voice: SidecarClient,
+    plan: Plan,
+    apart: Sequence[Utterance],
+    held: int | None,
 ) -> None:
     try:
-        beside = speak(voice, plan.request(session.options))
+        beside = speak_audibly(context, session, voice, plan.request(session.options))
     except SidecarError as error:
         # Not the recogniser's: its own context would report it as such.
         report_error(context, session, voice, error)
         raise VoiceFailed from error
+    except SmokeFailed as error:
+        raise VoiceFailed from error
+    alone = median(utterance.first_audio for utterance in apart)
+    factor_alone = median(utterance.real_time_factor for utterance in apart)
     context.measure("tts.first_audio_both", beside.first_audio, "s")
     context.measure("tts.real_time_factor_both", beside.real_time_factor, "")
     also = device_memory(beside.done)
@@ -129,9 +142,10 @@ def _speak_beside(
         "first_audio": round(beside.first_audio, 3),
         "alone": round(alone, 3),
         "factor": round(beside.real_time_factor, 3),
+        "factor_alone": round(factor_alone, 3),
     }
-    slower = beside.first_audio > max(SLOWER * alone, alone + _SLOWER_SECONDS) or beside.real_time_factor > 1
-    if slower:
+    later = beside.first_audio > max(SLOWER * alone, alone + _SLOWER_SECONDS)
+    if later or beside.real_time_factor > max(1, SLOWER_FACTOR * factor_alone):
         context.finding("tts.both_loaded_slower", Outcome.WARNING, **facts)
     else:
         context.finding("tts.both_loaded", Outcome.PASSED, **facts)

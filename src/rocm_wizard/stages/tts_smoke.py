@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import median
 
 from rocm_wizard.qualification import events as ev
 from rocm_wizard.qualification.outcome import Outcome
@@ -163,8 +162,7 @@ class TtsSmokeStage:
         for name in presets:
             preset = preset_plan(session, name)
             measure_series(context, session, client, f"preset_{name}", preset, options.repeat)
-        alone = median(utterance.first_audio for utterance in utterances[1:] or utterances)
-        round_trip(context, session, client, utterances[0], plan, alone)
+        round_trip(context, session, client, plan, utterances)
         with context.check("interruption"):
             measure_interruption(context, session, client)
 

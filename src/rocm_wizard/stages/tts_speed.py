@@ -12,8 +12,8 @@ from rocm_wizard.sidecar.stage_times import times_from_log, times_from_messages
 from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.tts_blocks import judge_gaps, playback_of
 from rocm_wizard.stages.tts_presets import Plan
-from rocm_wizard.stages.tts_swallowed import complain_if_swallowed
-from rocm_wizard.stages.utterance import Utterance, speak
+from rocm_wizard.stages.tts_swallowed import speak_audibly
+from rocm_wizard.stages.utterance import Utterance
 
 _NO_STAGE = ("synthesis_ms", "first_audio_ms")
 
@@ -31,9 +31,8 @@ def speak_repeatedly(
     spoken = [first] if first is not None else []
     while len(spoken) < repeats:
         context.progress(len(spoken), repeats, "utterances")
-        utterance = speak(client, request)
+        utterance = speak_audibly(context, session, client, request)
         spoken.append(utterance)
-        complain_if_swallowed(context, session, utterance)
         measure_utterance(context, plan, utterance, len(spoken))
     context.progress(repeats, repeats, "utterances")
     return spoken

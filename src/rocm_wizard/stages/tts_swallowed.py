@@ -1,12 +1,52 @@
-"""A failure that the voice hides behind silence is a failure."""
+"""A failure that the voice hides behind silence is a failure, and so is silence where there was a voice."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
+from rocm_wizard.sidecar.client import Block, SidecarClient
 from rocm_wizard.sidecar.swallowed import swallowed_failure
 from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.smoke import SmokeFailed
 from rocm_wizard.stages.speech_children import tts_engine
-from rocm_wizard.stages.utterance import PAUSE_SECONDS, Utterance
+from rocm_wizard.stages.utterance import PAUSE_SECONDS, Utterance, speak
+
+AUDIBLE = 1e-3
+"""A peak below it, -60 dBFS, is no speech."""
+
+
+def is_audible(blocks: Sequence[Block]) -> bool:
+    """Whether any block holds something that can be heard."""
+    import numpy as np
+
+    return any(float(np.abs(block.chunk.samples).max()) > AUDIBLE for block in blocks)
+
+
+def complain_if_hollow(context: StageContext, session: Session, utterance: Utterance) -> None:
+    """As `complain_if_swallowed`, and looks for sound at all: for utterances of which nothing else is judged.
+
+    Raises:
+        SmokeFailed: a failure was swallowed or nothing can be heard; it is reported.
+    """
+    complain_if_swallowed(context, session, utterance)
+    if not is_audible(utterance.blocks):
+        context.finding("tts.no_sound", Outcome.FAILED, blocks=len(utterance.blocks))
+        raise SmokeFailed
+
+
+def speak_audibly(
+    context: StageContext, session: Session, client: SidecarClient, request: Mapping[str, Any]
+) -> Utterance:
+    """One whole utterance that holds sound and hides no failure.
+
+    Raises:
+        SidecarError: the voice broke.
+        SmokeFailed: the utterance is hollow; it is reported.
+    """
+    utterance = speak(client, request)
+    complain_if_hollow(context, session, utterance)
+    return utterance
 
 
 def complain_if_swallowed(context: StageContext, session: Session, utterance: Utterance) -> None:
