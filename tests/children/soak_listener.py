@@ -1,6 +1,7 @@
 """A recogniser for soaks: `python soak_listener.py MODE COUNT_FILE LANGUAGE`. Standard library only.
 
-right: always the transcript. slower: 3 ms more each time. wrong: another text. dies: at its third answer, always.
+right: always the transcript. slower: 3 ms more each time. wrong: another text. mute: no text.
+dies: at its third answer, always.
 mishears_a_fifth: every fifth character is another one.
 dies_once: at its third answer in the first life only; COUNT_FILE remembers.
 """
@@ -23,7 +24,7 @@ def main(mode: str, count_file: Path, transcript: str) -> None:
         time.sleep(0.02 + (0.003 * answered if mode == "slower" else 0))
         if answered == 2 and (mode == "dies" or (mode == "dies_once" and lives == 0)):
             os._exit(3)
-        text = "nothing of the kind" if mode == "wrong" else transcript
+        text = {"wrong": "nothing of the kind", "mute": ""}.get(mode, transcript)
         if mode == "mishears_a_fifth":
             text = "".join("错" if place % 5 == 4 else letter for place, letter in enumerate(transcript))
         print(json.dumps({"type": "result", "text": text}), flush=True)

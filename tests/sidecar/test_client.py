@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from rocm_wizard.qualification.stage import CancelToken
 from rocm_wizard.runner.scripted import ScriptedRunner
 from rocm_wizard.runner.spec import ChildSpec
+from rocm_wizard.sidecar.channel import Traffic
 from rocm_wizard.sidecar.client import Block, SidecarClient, SidecarError
 from rocm_wizard.sidecar.messages import encode_samples
 
@@ -47,13 +48,13 @@ def test_an_interrupted_utterance_is_drained_before_the_next() -> None:
     client.wait_ready()
     first = client.speak({"text": "long"})
     assert isinstance(next(first), Block)
-    assert client.drained_seconds is None
+    assert client.drained is None
     first.close()
     second = list(client.speak({"text": "next"}))
     assert [block.chunk.text for block in blocks_of(second)] == ["second"]
-    assert client.drained_blocks == 2
-    assert client.drained_seconds is not None
-    assert 0.05 <= client.drained_seconds < 0.2
+    assert client.drained is not None
+    assert client.drained.blocks == 2
+    assert 0.05 <= client.drained.seconds < 0.2
 
 
 def test_an_interrupted_utterance_that_fails_then_is_over_too() -> None:
@@ -63,7 +64,8 @@ def test_an_interrupted_utterance_that_fails_then_is_over_too() -> None:
     for _ in client.speak({"text": "x"}):
         break
     assert len(blocks_of(list(client.speak({"text": "y"})))) == 1
-    assert client.drained_blocks == 0
+    assert client.drained is not None
+    assert client.drained.blocks == 0
 
 
 def test_an_older_utterance_cannot_be_read_on() -> None:
@@ -188,3 +190,11 @@ def test_nothing_but_a_sidecar_error_comes_out(lines: list[dict[str, Any]], aske
         else:
             assert not lost
     assert time.monotonic() - started < 2
+
+
+def test_when_a_pipe_that_nobody_reads_is_full() -> None:
+    def full(before: int, request: int) -> int | None:
+        return Traffic(stderr_before_ready=before, stderr_worst_request=request).requests_until_full(4096)
+
+    assert (full(0, 0), full(4096, 0)) == (None, None)
+    assert (full(3000, 400), full(0, 5000), full(4097, 0)) == (2, 0, 0)

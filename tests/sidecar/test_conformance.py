@@ -135,3 +135,18 @@ for line in sys.stdin:
     say(type="chunk", request_id=request_id, sample_rate=24000, sound="AAAAAA==")
     say(type="done", request_id=request_id)
 """
+
+
+def test_a_failure_that_the_empty_text_shows_is_not_told(tmp_path: Path) -> None:
+    """The host's own voice says 16,000 zeros and `done` to an empty text."""
+    child = tmp_path / "hides.py"
+    child.write_text(SOUNDLESS.replace('sound="AAAAAA=="', "audio_b64=SOUND").replace("import json, sys", HIDES))
+    judged = examine(tmp_path, "tts", child=child)
+    assert (judged["empty_text"].state, judged["failure_is_told"].state) == (State.BROKEN, State.BROKEN)
+    assert judged["chunk_payload"].state is State.KEPT
+
+
+HIDES = """
+import base64, json, sys
+SOUND = base64.b64encode(bytes(64_000)).decode("ascii")
+"""

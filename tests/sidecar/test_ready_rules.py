@@ -37,7 +37,7 @@ def judge(folder: Path, kind: str, message: dict[str, Any], *, seconds: float = 
             found[event.finding.id] = event.finding.outcome
 
     context = StageContext(f"{kind}_smoke", take, answer_by_default, CancelToken())
-    judge_ready(context, session, kind, parse_ready(message), seconds)
+    judge_ready(context, session, kind, parse_ready(message), seconds, python)
     return found
 
 

@@ -32,12 +32,12 @@ SPEECH = block(19200, 0.1)
     ],
 )
 def test_the_last_block_shows_a_hidden_failure(last: Block, pause: float | None, hidden: bool) -> None:
-    assert (swallowed_failure([SPEECH, last], [], pause) is not None) is hidden
+    assert (swallowed_failure([SPEECH.chunk, last.chunk], [], pause) is not None) is hidden
 
 
 def test_the_log_line_is_told_without_its_prefix() -> None:
     line = "2026-01-01 10:00:00,000 - ERROR - streaming inference failed: HIP error: unspecified launch failure"
-    found = swallowed_failure([SPEECH, block(7200)], ["loading", line], 0.3)
+    found = swallowed_failure([SPEECH.chunk, block(7200).chunk], ["loading", line], 0.3)
     assert found == "streaming inference failed: HIP error: unspecified launch failure"
 
 

@@ -272,3 +272,11 @@ def test_our_own_recogniser_hears_a_japanese_flac_and_names_the_language(bench: 
     rates = [f.facts["error_rate"] for id in ("asr.text_right", "asr.text_close") for f in found.get(id, ())]
     assert len(rates) == 2
     assert all(isinstance(rate, float) and rate <= 0.10 for rate in rates)
+
+
+def test_no_words_in_a_recording_without_transcript_is_no_pass(bench: Bench) -> None:
+    listens(bench, texts={"any": [""]})
+    bench.options(audio=ENGLISH.file)
+    _, found = run(bench)
+    assert {finding.outcome for finding in found["asr.nothing_heard"]} == {Outcome.FAILED}
+    assert "asr.heard" not in found

@@ -7,7 +7,7 @@ import pytest
 from rocm_wizard.qualification.finding import Finding
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
-from rocm_wizard.stages.concurrency import compare_concurrency
+from rocm_wizard.stages.concurrency import ROUNDS, compare_concurrency
 from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.smoke import SmokeFailed, sidecar
 from rocm_wizard.stages.speech_children import tts_spec
@@ -30,10 +30,10 @@ class ConcurrencyOnly:
             return
 
 
-def compared(bench: Bench, mode: str) -> dict[str, Finding]:
+def compared(bench: Bench, mode: str, text: str = "One. Two. Three.") -> dict[str, Finding]:
     bench.options(
         tts_command=[sys.executable, "-u", str(CHILDREN / "two_at_a_time.py"), mode],
-        text="One. Two. Three.",
+        text=text,
         limits={"ready": 10.0, "message": 10.0},
     )
     return {finding.id: finding for finding in bench.run(ConcurrencyOnly).stage("tts_smoke").findings}
@@ -63,3 +63,11 @@ def test_faster_but_wrong_is_never_recommended(bench: Bench, mode: str, finding:
     found = compared(bench, mode)
     assert found[finding].outcome is outcome
     assert "tts.concurrency_two" not in found
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [("Hmm... well, okay. It weighs 3.5 kg.", 3), ("Really?! Yes!", 2), ("真的吗？！是的。", 2), ("No end", 1)],
+)
+def test_every_sentence_has_words(bench: Bench, text: str, sentences: int) -> None:
+    assert compared(bench, "serial", text)["tts.concurrency_one"].facts["sentences"] == sentences * ROUNDS

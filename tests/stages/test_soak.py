@@ -1,5 +1,6 @@
 """The soak with real children: turns until the time is over, restarts counted, thresholds that end it early."""
 
+import json
 import sys
 from collections.abc import Callable
 
@@ -7,6 +8,8 @@ import pytest
 
 from rocm_wizard.qualification.finding import Finding
 from rocm_wizard.qualification.outcome import Outcome
+from rocm_wizard.stages import soak
+from rocm_wizard.stages.recordings import bundled_recording
 from rocm_wizard.stages.soak import SoakStage
 from rocm_wizard.stages.soak_record import MEMORY_GROWTH, SoakRecord
 from tests.stages.bench import CHILDREN, Bench
@@ -15,23 +18,20 @@ LIMITS = {"ready": 20.0, "message": 20.0}
 LISTENER = [sys.executable, "-u", str(CHILDREN / "soak_listener.py")]
 
 
-def soaked(bench: Bench, listener: str, minutes: float = 0.05, language: str = "en") -> dict[str, list[Finding]]:
+def soaked(
+    bench: Bench, listener: str, minutes: float = 0.05, language: str = "en", **more: object
+) -> dict[str, list[Finding]]:
     """Findings by id. `minutes` is the time on the clock, not that the test takes."""
-    bench.options(
-        asr_command=[
-            sys.executable,
-            "-u",
-            str(CHILDREN / "soak_listener.py"),
-            listener,
-            str(bench.folder / "count"),
-            language,
-        ],
-        tts_command=[sys.executable, "-u", str(CHILDREN / "two_at_a_time.py"), "serial"],
-        asr_language=language,
-        minutes=minutes,
-        text="One sentence.",
-        limits=LIMITS,
-    )
+    listens = str(CHILDREN / "soak_listener.py")
+    usual: dict[str, object] = {
+        "asr_command": [sys.executable, "-u", listens, listener, str(bench.folder / "count"), language],
+        "tts_command": [sys.executable, "-u", str(CHILDREN / "two_at_a_time.py"), "serial"],
+        "asr_language": language,
+        "minutes": minutes,
+        "text": "One sentence.",
+        "limits": LIMITS,
+    }
+    bench.options(**usual | more)
     found: dict[str, list[Finding]] = {}
     for finding in bench.run(SoakStage).stage("soak").findings:
         found.setdefault(finding.id, []).append(finding)
@@ -129,3 +129,34 @@ def test_a_recordings_own_limit_holds_in_the_soak_too(bench: Bench) -> None:
     found = soaked(bench, "mishears_a_fifth", language="zh")
     assert found["soak.endured"][0].outcome is Outcome.PASSED
     assert "soak.stopped_wrong" not in found
+
+
+def test_a_soak_that_memory_ended_has_not_endured(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(soak, "LEAST_FREE", 1.1)
+    found = soaked(bench, "right", minutes=5)
+    assert found["soak.stopped_memory"][0].outcome is Outcome.FAILED
+    assert "soak.endured" not in found
+
+
+def test_without_a_transcript_each_text_is_held_against_the_first(bench: Bench) -> None:
+    audio = bundled_recording().file
+    found = soaked(bench, "right", audio=audio, asr_language=None)
+    assert found["soak.no_transcript"][0].outcome is Outcome.SKIPPED
+    assert "soak.endured" in found
+    found = soaked(bench, "mute", minutes=5, audio=audio, asr_language=None)
+    assert found["soak.stopped_wrong"][0].outcome is Outcome.FAILED
+
+
+def test_what_cannot_be_started_is_not_tried_again(bench: Bench) -> None:
+    found = soaked(bench, "right", minutes=5, asr_command=None, asr_engine="checkout")
+    assert len(found["sidecar.no_script"]) == 1
+    assert found["soak.no_turn"][0].outcome is Outcome.COULD_NOT_CHECK
+    assert "soak.stopped_restarts" not in found
+
+
+def test_a_voice_that_falls_silent_breaks_the_soak(bench: Bench) -> None:
+    told = {"wav": str(bundled_recording().file), "fault": "mute", "only": 1}
+    command = [sys.executable, "-u", str(CHILDREN / "speaking_sidecar.py"), json.dumps(told)]
+    found = soaked(bench, "right", minutes=5, tts_command=command)
+    assert {finding.outcome for finding in found["tts.no_sound"]} == {Outcome.FAILED}
+    assert found["soak.broke"][0].outcome is Outcome.FAILED

@@ -1,7 +1,11 @@
 """What the host asks for, by the length of a sentence; and how long a text can take."""
 
+import sys
+from pathlib import Path
+
 import pytest
 
+from rocm_wizard.machine.target import Target
 from rocm_wizard.stages.tts_presets import host_block_seconds, main_plan, plausible_seconds, preset_plan, spoken_units
 from tests.stages.bench import Bench
 
@@ -15,7 +19,7 @@ def test_the_hosts_block_lengths(characters: int, mel_frames: int) -> None:
 
 def test_the_first_sentence_is_asked_for_in_a_hurry(bench: Bench) -> None:
     plan = preset_plan(bench.session, "first")
-    request = plan.request(bench.session.options)
+    request = plan.request(bench.session)
     assert request["speed"] == 1.067
     assert request["options"]["sample_steps"] == 4
     assert request["options"]["how_to_cut"] == "不切"
@@ -26,7 +30,7 @@ def test_the_first_sentence_is_asked_for_in_a_hurry(bench: Bench) -> None:
 
 def test_a_short_first_sentence_may_not_become_long(bench: Bench) -> None:
     bench.options(tts_language="zh")
-    request = preset_plan(bench.session, "first").request(bench.session.options)
+    request = preset_plan(bench.session, "first").request(bench.session)
     assert request["options"]["max_sec_override"] == 3.75, "a quarter of a second for each of 15 characters"
     assert request["chunk_size_seconds"] == pytest.approx((0.11 * 15 + 0.25) / 1.067 / 2.5)
 
@@ -71,3 +75,24 @@ def test_units() -> None:
     assert spoken_units("きょう、行く。", "ja") == 5.0, "kyo-u-yu-ku by the rule: small letters none, a kanji two"
     assert spoken_units("我有3本书。", "zh") == 6.0
     assert spoken_units("a b 1", "en") == 4.0
+
+
+def test_a_checkouts_voice_is_asked_with_its_own_reference(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("TTS_REF_AUDIO_JA", "TTS_REF_TEXT_JA"):
+        monkeypatch.delenv(name, raising=False)
+    checkout = bench.folder / "检出"
+    checkout.mkdir()
+    (checkout / ".env").write_text('TTS_REF_AUDIO_JA=assets/ref.wav\nTTS_REF_TEXT_JA="こんにちは"\n', encoding="utf-8")
+    bench.session.target = Target(Path(sys.executable), checkout)
+    bench.options(tts_engine="checkout", tts_language="ja")
+    request = preset_plan(bench.session, "first").request(bench.session)
+    assert (request["reference_audio"], request["reference_text"]) == (
+        str(checkout / "assets" / "ref.wav"),
+        "こんにちは",
+    )
+    assert request["options"]["prompt_language"] == "日文"
+    bench.options(reference=bench.folder / "mine.wav", reference_text="mine")
+    request = preset_plan(bench.session, "first").request(bench.session)
+    assert (request["reference_audio"], request["reference_text"]) == (str(bench.folder / "mine.wav"), "mine")
+    bench.options(reference=None, tts_engine="embedded")
+    assert "reference_audio" not in preset_plan(bench.session, "first").request(bench.session)

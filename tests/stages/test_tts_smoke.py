@@ -5,6 +5,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rocm_wizard.audio.wav import file_sha256, read_audio
@@ -12,9 +13,14 @@ from rocm_wizard.qualification import events as ev
 from rocm_wizard.qualification.finding import Finding
 from rocm_wizard.qualification.journal import Record
 from rocm_wizard.qualification.outcome import Outcome
+from rocm_wizard.qualification.stage import CancelToken, StageContext, answer_by_default
 from rocm_wizard.qualification.state import StageState
+from rocm_wizard.sidecar.answers import Block
+from rocm_wizard.sidecar.messages import Chunk
 from rocm_wizard.stages.recordings import bundled_recording
+from rocm_wizard.stages.tts_judgement import judge_seams
 from rocm_wizard.stages.tts_smoke import TtsSmokeStage
+from rocm_wizard.stages.utterance import Utterance
 from tests.stages.bench import CHILDREN, Bench
 
 SPOKEN = bundled_recording()
@@ -265,6 +271,7 @@ def test_one_block_has_no_seams_that_could_pass(bench: Bench) -> None:
         ("swallowed", 3, "tts.failure_swallowed", "tts.both_loaded"),
         ("mute", 3, "tts.no_sound", "tts.both_loaded"),
         ("fails", 4, "tts.interrupted_failed", "tts.interruption"),
+        ("swallowed", 4, "tts.failure_swallowed", "tts.interruption"),
         ("mute", 5, "tts.no_sound", "tts.interruption"),
     ],
 )
@@ -280,3 +287,33 @@ def test_what_breaks_beside_the_recogniser_or_after_an_interruption(
     assert found[finding].outcome is Outcome.FAILED
     assert missing not in found
     assert "tts.round_trip_not_made" not in found, "the recogniser did its work"
+
+
+def test_a_failure_hidden_in_the_comparison_of_settings(bench: Bench) -> None:
+    """Utterances: the one that is heard, the first of the comparison, then both settings."""
+    speaks(bench, fault="swallowed", only=3)
+    bench.options(compare_concurrency=True)
+    _, found = run(bench)
+    assert found["tts.failure_swallowed"].outcome is Outcome.FAILED
+    assert not [id for id in found if id.startswith("tts.concurrency_")]
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [(("No.", "No."), "tts.joins"), (("No.", "Yes."), "tts.blocks_repeated"), (("No.", ""), "tts.blocks_repeated")],
+)
+def test_the_same_words_may_sound_alike(texts: tuple[str, str], expected: str) -> None:
+    samples, rate = read_audio(SPOKEN.file)
+    block = (samples[rate : 2 * rate] * np.hanning(rate)).astype(np.float32)
+    utterance = Utterance()
+    for number, text in enumerate(texts):
+        utterance.add(Block(number, Chunk(rate, block, text), 0.1))
+    found: list[str] = []
+    context = StageContext("tts_smoke", lambda e: found.append(told(e)), answer_by_default, CancelToken())
+    judge_seams(context, utterance)
+    assert expected in found
+    assert len([id for id in found if id in ("tts.joins", "tts.blocks_repeated")]) == 1
+
+
+def told(event: ev.Event) -> str:
+    return event.finding.id if isinstance(event, ev.FindingReported) else ""

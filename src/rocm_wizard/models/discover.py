@@ -85,12 +85,10 @@ def find_tts_files(root: Path, settings: Mapping[str, str], wish: TtsWish, langu
         candidates |= {role: there} if len(there) > 1 else {}
         if named is not None:
             paths[role], sources[role] = named.path, named.source
-    suffix = _REFERENCES.get(language_group(language) or "mixed", "JA")
-    reference = _named(root, wish.reference, settings.get(f"TTS_REF_AUDIO_{suffix}"))
+    reference, text = find_reference(root, settings, wish.reference, wish.reference_text, language)
     if reference is not None:
         paths["reference"], sources["reference"] = reference.path, reference.source
     missing = tuple(role for role in ("gpt", "sovits", "reference") if role not in paths)
-    text = wish.reference_text if wish.reference_text is not None else settings.get(f"TTS_REF_TEXT_{suffix}", "")
     files = None if missing else _files(root, settings, wish, paths, text, language)
     return TtsSearch(files, sources, missing, candidates)
 
@@ -105,6 +103,15 @@ def find_checkpoint(
         return named, ()
     there = [file for folder in load_book()["place"][role] for file in find_checkpoints(root / folder, suffix)]
     return (Found(there[0], "checkout") if len(there) == 1 else None), tuple(there)
+
+
+def find_reference(
+    root: Path, settings: Mapping[str, str], given: Path | None, text: str | None, language: str
+) -> tuple[Found | None, str]:
+    """The recording whose voice is spoken with, and what is said in it: as given, else the language's settings."""
+    suffix = _REFERENCES.get(language_group(language) or "mixed", "JA")
+    named = _named(root, given, settings.get(f"TTS_REF_AUDIO_{suffix}"))
+    return named, text if text is not None else settings.get(f"TTS_REF_TEXT_{suffix}", "")
 
 
 def find_pretrained(root: Path, given: Path | None = None) -> Pretrained:

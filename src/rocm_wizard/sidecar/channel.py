@@ -56,6 +56,16 @@ class Traffic:
     stderr_before_ready: int = 0
     stderr_worst_request: int = 0
 
+    def requests_until_full(self, limit: int) -> int | None:
+        """After how many requests a pipe of `limit` bytes that nobody reads is full: 0 at the first at the latest.
+
+        None: nothing is logged during requests, and what was logged before them fits.
+        """
+        left = limit - self.stderr_before_ready
+        if left < 0:
+            return 0
+        return left // self.stderr_worst_request if self.stderr_worst_request else None
+
     def count(self, data: bytes, message: Mapping[str, Any]) -> None:
         """Takes one message and its line."""
         self.messages += 1

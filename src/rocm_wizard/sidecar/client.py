@@ -3,13 +3,12 @@
 import time
 import uuid
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from rocm_wizard.runner.spec import Child
+from rocm_wizard.sidecar.answers import Block, Drained, Transcript
 from rocm_wizard.sidecar.channel import Channel, Received, SidecarError, Traffic, broken
 from rocm_wizard.sidecar.messages import (
-    Chunk,
     ProtocolError,
     Ready,
     Samples,
@@ -35,24 +34,6 @@ _UNASKED = {
 """The broken rule when a message of this type comes though nothing is under way."""
 
 
-@dataclass(frozen=True, slots=True)
-class Transcript:
-    """A recogniser's answer; `seconds` is request written to answer read."""
-
-    text: str
-    seconds: float
-    extra: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One block of speech as it arrived, `seconds` after the request was written."""
-
-    index: int
-    chunk: Chunk
-    seconds: float
-
-
 class SidecarClient:
     """Speaks the wire with one child.
 
@@ -64,9 +45,7 @@ class SidecarClient:
     Attributes:
         traffic: counts of what came.
         text_before_ready: lines that were no messages before `ready`, shortened, at most 5; only when tolerated.
-        drained_seconds: from the interruption of the last interrupted utterance to its end; None when none was.
-        drained_blocks: blocks of it that nobody wanted any more.
-        drained_error: what the sidecar said where that utterance ended with an `error`; None when it ended well.
+        drained: the rest of the last interrupted utterance; None when none was.
     """
 
     def __init__(
@@ -74,9 +53,7 @@ class SidecarClient:
     ) -> None:
         self.child = child
         self.text_before_ready: list[str] = []
-        self.drained_seconds: float | None = None
-        self.drained_blocks = 0
-        self.drained_error: str | None = None
+        self.drained: Drained | None = None
         self._channel = Channel(child)
         self._ready_seconds = ready_seconds
         self._message_seconds = message_seconds
@@ -236,23 +213,21 @@ class SidecarClient:
         """Reads the rest of an interrupted utterance."""
         if (request_id := self._under_way) is None:
             return
-        blocks, stopped = 0, self._interrupted
-        self.drained_error = None
+        blocks, last, said, stopped = 0, None, None, self._interrupted
         try:
             while (received := self._answer("chunk", request_id, "done")).message["type"] == "chunk":
-                blocks += 1
+                blocks, last = blocks + 1, parse_chunk(received.message)
                 if blocks >= MOST_BLOCKS:
                     raise ProtocolError("endless", f"{blocks} blocks after an interruption")
         except (SidecarError, ProtocolError) as error:
             failed = self._failed(error)
             if failed.kind != "refused":
                 raise failed from error
-            self.drained_error = failed.detail
-            ended = time.monotonic()
+            ended, said = time.monotonic(), failed.detail
         else:
             ended = received.arrived
         self._ended()
-        self.drained_seconds, self.drained_blocks = max(0.0, ended - stopped), blocks
+        self.drained = Drained(max(0.0, ended - stopped), blocks, last, said, self.request_log())
 
     def _answer(self, wanted: str, request_id: str | None, last: str = "") -> Received:
         deadline = time.monotonic() + self._message_seconds

@@ -37,6 +37,7 @@ def speak_many(
     Raises:
         SidecarError: as the client's, the first trouble ends everything.
     """
+    client.channel.request_begins()
     started = time.monotonic()
     waiting = [(uuid.uuid4().hex, request) for request in requests]
     order = [request_id for request_id, _ in waiting]

@@ -8,18 +8,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rocm_wizard.sidecar.client import Block
+from rocm_wizard.sidecar.messages import Chunk
 
 LOG_MARK = "streaming inference failed:"
 """Begins the text of the log line, after the time and the level."""
 FAILURE_SAMPLES = 16_000
 
 
-def swallowed_failure(blocks: Sequence[Block], stderr_lines: Sequence[str], pause_seconds: float | None) -> str | None:
+def swallowed_failure(chunks: Sequence[Chunk], stderr_lines: Sequence[str], pause_seconds: float | None) -> str | None:
     """What went wrong in an utterance that ended with `done`, or None when nothing shows it.
 
     Args:
-        blocks: the utterance's blocks, all of them.
+        chunks: the utterance's, at least the last one.
         stderr_lines: cleaned lines that the sidecar logged during the utterance.
         pause_seconds: the `pause_second` that was sent; None when none was, or when the engine is known not to end its
             utterances with a pause. With it the last block has to be exactly that many zeros.
@@ -27,9 +27,9 @@ def swallowed_failure(blocks: Sequence[Block], stderr_lines: Sequence[str], paus
     for line in stderr_lines:
         if LOG_MARK in line:
             return line[line.index(LOG_MARK) :]
-    if not blocks:
+    if not chunks:
         return None
-    last = blocks[-1].chunk
+    last = chunks[-1]
     silent = not np.any(last.samples)
     pause = None if pause_seconds is None else int(last.sample_rate * pause_seconds)
     if silent and len(last.samples) == FAILURE_SAMPLES and pause != FAILURE_SAMPLES:

@@ -93,7 +93,7 @@ class AcceptanceStage:
         return own
 
     def _request(self, block_s: float, **options: object) -> Mapping[str, object]:
-        return self._plan(block_s, **options).request(self._session.options)
+        return self._plan(block_s, **options).request(self._session)
 
     def _measure_steps(self, context: StageContext, client: SidecarClient, few: Pace, *, own: bool) -> None:
         if not own:

@@ -10,7 +10,7 @@ from rocm_wizard.qualification.stage import Question, StageContext
 from rocm_wizard.sidecar.client import SidecarClient, Transcript
 from rocm_wizard.sidecar.host_limits import HOST_ANSWER_SECONDS
 from rocm_wizard.stages.asr_recording import SAMPLE_RATE, Utterance
-from rocm_wizard.stages.error_rate import error_rate
+from rocm_wizard.stages.error_rate import error_rate, normalise
 from rocm_wizard.stages.languages import unit_of
 from rocm_wizard.stages.text_differences import mark, marked_differences, written_units
 
@@ -44,6 +44,9 @@ def _judge_text(context: StageContext, utterance: Utterance, heard: Transcript) 
         "took": round(heard.seconds, 3),
         "real_time_factor": round(factor, 3),
     }
+    if not normalise(heard.text):
+        context.finding("asr.nothing_heard", Outcome.FAILED, **facts)
+        return
     if reference is None:
         context.finding("asr.heard", Outcome.PASSED, **facts)
         return

@@ -7,6 +7,14 @@ from pathlib import Path
 from rocm_wizard.assets import asset
 from rocm_wizard.envfile import EnvFileError, dotenv_disabled, is_secret, load_catalogue, read_values, take_snapshot
 
+MODEL_KEYS = (
+    "QWEN3_ASR_MODEL_PATH",
+    "TTS_GPT_MODEL_PATH",
+    "TTS_SOVITS_MODEL_PATH",
+    "NLTK_DATA",
+    *(f"TTS_REF_{part}_{language}" for language in ("JA", "EN", "ZH") for part in ("AUDIO", "TEXT")),
+)
+
 
 def checkout_settings(checkout: Path | None) -> dict[str, str]:
     """The `.env` file's settings that are not in our environment, which beats them. A broken file settles nothing."""
@@ -23,6 +31,12 @@ def private_settings(settings: Mapping[str, str]) -> frozenset[str]:
     """The settings that a journal must not hold: secrets, and everything that is no voice key of the host."""
     known = load_catalogue(asset("env_catalogue.toml")).by_name
     return frozenset(name for name, value in settings.items() if name not in known or is_secret(name, value))
+
+
+def model_settings(checkout: Path | None) -> dict[str, str]:
+    """What the settings say of model files and reference recordings, without what is empty: files, never switches."""
+    settings = checkout_settings(checkout)
+    return {name: value for name in MODEL_KEYS if (value := setting(settings, name))}
 
 
 def setting(settings: Mapping[str, str], name: str) -> str:

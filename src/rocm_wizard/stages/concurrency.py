@@ -13,11 +13,14 @@ from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
 from rocm_wizard.sidecar.client import SidecarClient
 from rocm_wizard.sidecar.pipelined import Spoken, speak_many
+from rocm_wizard.stages.error_rate import normalise
 from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.speed_advice import FASTER
+from rocm_wizard.stages.tts_swallowed import complain_if_swallowed
 from rocm_wizard.stages.utterance import default_text, stream_request
 
 ROUNDS = 2
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])(?![。！？])")
 _SAME_LENGTH = 0.25
 """An engine that draws its tokens never says a sentence twice alike: lengths may differ by this share."""
 
@@ -34,7 +37,7 @@ class Mode:
 def compare_concurrency(context: StageContext, session: Session, client: SidecarClient) -> None:
     """Measures both settings, checks that both said the same, and recommends one. Never switches anything."""
     sentences = _sentences(session)
-    requests = [stream_request(session.options, text, session.options.chunk_seconds) for text in sentences * ROUNDS]
+    requests = [stream_request(session, text, session.options.chunk_seconds) for text in sentences * ROUNDS]
     with context.check("concurrency"):
         speak_many(client, requests[:1], 1, session.limit("message"))  # the first one pays for new shapes
         one, two = (_measure(context, session, client, requests, at_once) for at_once in (1, 2))
@@ -59,7 +62,7 @@ def compare_concurrency(context: StageContext, session: Session, client: Sidecar
 
 def _sentences(session: Session) -> list[str]:
     text = session.options.text or default_text(session.options.tts_language)
-    return [part.strip() for part in re.split(r"(?<=[.!?。！？])\s*", text) if part.strip()]
+    return [part for part in _SENTENCE_END.split(text) if normalise(part)]
 
 
 def _measure(
@@ -71,6 +74,9 @@ def _measure(
 ) -> Mode:
     context.progress(at_once - 1, 2, "settings")
     spoken = speak_many(client, requests, at_once, session.limit("message"))
+    log = client.request_log()
+    for one in spoken:
+        complain_if_swallowed(context, session, one.chunks, log)
     ended = max(one.done or 0.0 for one in spoken)
     throughput = sum(one.seconds for one in spoken) / ended
     waits = [(one.first_audio or 0.0) - one.sent for one in spoken]

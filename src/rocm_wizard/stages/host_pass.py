@@ -8,7 +8,7 @@ from typing import Any
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
 from rocm_wizard.runner.spec import Child, StartFailed
-from rocm_wizard.sidecar.client import Block, SidecarClient, SidecarError
+from rocm_wizard.sidecar.client import SidecarClient, SidecarError
 from rocm_wizard.sidecar.host_limits import HOST_ANSWER_SECONDS, HOST_READY_SECONDS, STDERR_LIMIT
 from rocm_wizard.sidecar.launch import host_sidecar
 from rocm_wizard.sidecar.swallowed import swallowed_failure
@@ -19,8 +19,9 @@ from rocm_wizard.stages.ready_rules import device_kind
 from rocm_wizard.stages.recordings import bundled_recording
 from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.speech_children import asr_engine, asr_spec, tts_engine, tts_spec
+from rocm_wizard.stages.tts_presets import preset_plan
 from rocm_wizard.stages.tts_swallowed import is_audible
-from rocm_wizard.stages.utterance import PAUSE_SECONDS, default_text, stream_request
+from rocm_wizard.stages.utterance import PAUSE_SECONDS, speak
 
 _STDERR_SHOWN = 5
 _ERRORS = {
@@ -84,9 +85,10 @@ class _Pass:
         if self._client.text_before_ready:
             self._tell("host_text_before_ready", Outcome.WARNING, detail=self._client.text_before_ready[0])
         traffic = self._client.traffic
-        most = max(traffic.stderr_before_ready, traffic.stderr_worst_request)
-        if self._kind == "asr" and most > STDERR_LIMIT:
-            self._tell("host_stderr", Outcome.WARNING, most=most, limit=STDERR_LIMIT)
+        full = traffic.requests_until_full(STDERR_LIMIT)
+        if self._kind == "asr" and full is not None:
+            logged = traffic.stderr_before_ready + traffic.stderr_worst_request
+            self._tell("host_stderr", Outcome.WARNING, most=logged, requests=full, limit=STDERR_LIMIT)
         if not self._differences:
             self._tell("host_same", Outcome.PASSED, seconds=round(seconds, 1), took=round(took, 2))
 
@@ -101,19 +103,13 @@ class _Pass:
         return heard.seconds
 
     def _speak(self) -> float:
-        options = self._session.options
-        text = options.text or default_text(options.tts_language)
-        request = stream_request(options, text, options.chunk_seconds, pause_second=PAUSE_SECONDS)
-        blocks: list[Block] = []
-        for item in self._client.speak(request):
-            if isinstance(item, Block):
-                blocks.append(item)
-        failure = swallowed_failure(blocks, self._client.request_log(), PAUSE_SECONDS)
+        utterance = speak(self._client, preset_plan(self._session, "first").request(self._session))
+        failure = swallowed_failure(utterance.chunks, utterance.log, PAUSE_SECONDS)
         if failure is not None:
             self._tell("host_swallowed", Outcome.FAILED, detail=failure)
-        elif not is_audible(blocks):
+        elif not is_audible(utterance.chunks):
             self._tell("host_no_sound", Outcome.FAILED)
-        return blocks[-1].seconds
+        return utterance.blocks[-1].seconds
 
     def _tell_error(self, error: SidecarError) -> None:
         seconds = self._ready if error.kind == "not_ready" else self._answer

@@ -3,18 +3,11 @@
 from rocm_wizard.models.discover import TtsWish, find_asr_folder, find_tts_files
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
-from rocm_wizard.stages.checkout_settings import checkout_settings, setting
+from rocm_wizard.stages.checkout_settings import model_settings
 from rocm_wizard.stages.model_findings import inspect_asr_model, inspect_tts_models
 from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.speech_children import asr_engine, tts_engine
 
-_KEYS = (
-    "QWEN3_ASR_MODEL_PATH",
-    "TTS_GPT_MODEL_PATH",
-    "TTS_SOVITS_MODEL_PATH",
-    "NLTK_DATA",
-    *(f"TTS_REF_{part}_{language}" for part in ("AUDIO", "TEXT") for language in ("JA", "EN", "ZH")),
-)
 _OPTIONS = {"gpt": "--gpt-model", "sovits": "--sovits-model", "reference": "--reference"}
 
 
@@ -22,7 +15,7 @@ def asr_model_fits(context: StageContext, session: Session) -> bool:
     """Whether the recogniser can be started; true where it brings its own model."""
     if asr_engine(session) not in ("qwen3_asr", "checkout"):
         return True
-    found = find_asr_folder(session.working_folder, _settings(session), session.options.asr_model)
+    found = find_asr_folder(session.working_folder, model_settings(session.target.checkout), session.options.asr_model)
     return found is None or inspect_asr_model(context, found.path)
 
 
@@ -32,7 +25,7 @@ def tts_models_fit(context: StageContext, session: Session) -> bool:
         return True
     options, models = session.options, session.options.tts_models
     wish = TtsWish(models.gpt, models.sovits, models.pretrained, models.nltk, options.reference, options.reference_text)
-    search = find_tts_files(session.working_folder, _settings(session), wish, options.tts_language)
+    search = find_tts_files(session.working_folder, model_settings(session.target.checkout), wish, options.tts_language)
     if search.files is not None:
         return inspect_tts_models(context, search.files)
     with context.check("models"):
@@ -44,8 +37,3 @@ def tts_models_fit(context: StageContext, session: Session) -> bool:
             candidates=[str(file) for files in search.candidates.values() for file in files],
         )
     return False
-
-
-def _settings(session: Session) -> dict[str, str]:
-    settings = checkout_settings(session.target.checkout)
-    return {name: value for name in _KEYS if (value := setting(settings, name))}

@@ -1,5 +1,6 @@
 """What a `ready` message has to say beside the device: the host decides from it how the app behaves."""
 
+from pathlib import Path
 from typing import Any
 
 from rocm_wizard.machine.target import installed_torch
@@ -21,13 +22,13 @@ def device_kind(ready: Ready, kind: str, wanted: str) -> str:
     return ready.device_kind
 
 
-def judge_ready(context: StageContext, session: Session, kind: str, ready: Ready, seconds: float) -> None:
-    """Every rule of the fields that holds for this kind of sidecar and profile."""
+def judge_ready(context: StageContext, session: Session, kind: str, ready: Ready, seconds: float, python: Path) -> None:
+    """Every rule of the fields that holds for this kind of sidecar and profile; `python` is what started it."""
     facts: dict[str, Any] = {"sidecar": f"{kind} sidecar"}
     broken = False
     if session.chosen.device_kind == "hip":
         broken = _judge_rocm(context, kind, ready, facts)
-    expected = installed_torch(session.target.python)
+    expected = installed_torch(python)
     if ready.torch is not None and expected is not None and not _same_version(ready.torch, expected):
         broken = True
         context.finding("sidecar.ready_torch", Outcome.WARNING, found=ready.torch, expected=expected, **facts)

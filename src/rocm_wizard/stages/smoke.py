@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rocm_wizard.qualification.outcome import Outcome
@@ -98,7 +99,7 @@ def _wait_ready(context: StageContext, session: Session, client: SidecarClient) 
         if found != wanted:
             raise SmokeFailed
     with context.check("ready_fields"):
-        judge_ready(context, session, kind_of(spec), ready, seconds)
+        judge_ready(context, session, kind_of(spec), ready, seconds, Path(spec.argv[0]))
 
 
 def _ready_facts(ready: Ready, purpose: str) -> dict[str, object]:
@@ -154,11 +155,12 @@ def judge_traffic(context: StageContext, client: SidecarClient) -> None:
         context.finding(
             "wire.unknown_types", outcome, types=list(traffic.unknown_types), count=client.unknown_messages, **facts
         )
-    most = max(traffic.stderr_before_ready, traffic.stderr_worst_request)
-    if kind == "asr" and most > STDERR_LIMIT:
+    full = traffic.requests_until_full(STDERR_LIMIT)
+    if kind == "asr" and full is not None:
         context.finding(
-            "sidecar.stderr_volume",
+            "sidecar.stderr_volume" if full == 0 else "sidecar.stderr_fills",
             Outcome.WARNING,
+            requests=full,
             before_ready=traffic.stderr_before_ready,
             worst_request=traffic.stderr_worst_request,
             limit=STDERR_LIMIT,

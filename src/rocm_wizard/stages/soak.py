@@ -11,7 +11,7 @@ from rocm_wizard.sidecar.client import SidecarClient
 from rocm_wizard.sidecar.messages import Samples, device_memory
 from rocm_wizard.stages.asr_choice import choose_recording
 from rocm_wizard.stages.asr_recording import SAMPLE_RATE, load_recording
-from rocm_wizard.stages.error_rate import error_rate
+from rocm_wizard.stages.error_rate import error_rate, normalise
 from rocm_wizard.stages.recordings import Recording
 from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.smoke import SmokeFailed, sidecar
@@ -68,7 +68,7 @@ class SoakStage:
             return
         record = SoakRecord()
         ends = self._clock() + self._session.options.minutes * 60
-        self._soak(context, record, Known(*chosen, samples), ends)
+        over = self._soak(context, record, Known(*chosen, samples), ends)
         if not record.turns:
             with context.check("endurance"):
                 minutes = self._session.options.minutes
@@ -76,36 +76,37 @@ class SoakStage:
             return
         record.report(context, _LATENCIES, _MEMORIES)
         with context.check("endurance"):
+            if chosen[0].transcript is None:
+                context.finding("soak.no_transcript", Outcome.SKIPPED)
             facts = {"turns": record.turns, "restarts": record.restarts, "wrong": record.wrong_texts}
             sound = not record.restarts and not record.wrong_texts
-            minutes = self._session.options.minutes
-            context.finding(
-                "soak.endured" if sound else "soak.broke",
-                Outcome.PASSED if sound else Outcome.FAILED,
-                minutes=minutes,
-                **facts,
-            )
+            if not sound:
+                context.finding("soak.broke", Outcome.FAILED, **facts)
+            elif over:
+                context.finding("soak.endured", Outcome.PASSED, minutes=self._session.options.minutes, **facts)
 
-    def _soak(self, context: StageContext, record: SoakRecord, known: "Known", ends: float) -> None:
+    def _soak(self, context: StageContext, record: SoakRecord, known: "Known", ends: float) -> bool:
+        """Whether the minutes went by; a threshold that was passed is reported."""
         session = self._session
+        specs = asr_spec(session), tts_spec(session)
         while self._clock() < ends:
             try:
-                with (
-                    sidecar(context, session, asr_spec(session)) as asr,
-                    sidecar(context, session, tts_spec(session)) as tts,
-                ):
+                with sidecar(context, session, specs[0]) as asr, sidecar(context, session, specs[1]) as tts:
                     before = record.turns
                     with context.check("turns"):
                         self._turns(context, record, (asr, tts), known, ends)
                         turns = record.turns - before
                         context.finding("soak.turns", Outcome.PASSED if turns else Outcome.SKIPPED, turns=turns)
             except StopEarly:
-                return
+                return False
             except SmokeFailed:
+                if not all(spec.startable for spec in specs):
+                    return False
                 record.restarts += 1
                 if record.restarts >= MOST_RESTARTS:
                     context.finding("soak.stopped_restarts", Outcome.FAILED, restarts=record.restarts)
-                    return
+                    return False
+        return True
 
     def _turns(
         self,
@@ -117,7 +118,7 @@ class SoakStage:
     ) -> None:
         asr, tts = children
         options = self._session.options
-        total, request = options.minutes, stream_request(options, self._text, options.chunk_seconds)
+        total, request = options.minutes, stream_request(self._session, self._text, options.chunk_seconds)
         while (now := self._clock()) < ends:
             minute = total - (ends - now) / 60
             context.progress(round(minute, 2), total, "minutes")
@@ -131,9 +132,10 @@ class SoakStage:
             self._memory(context, record, minute, children, (heard.extra, utterance.done))
 
     def _judge(self, context: StageContext, record: SoakRecord, recording: Recording, text: str) -> None:
-        if recording.transcript is None:
-            return
-        if error_rate(recording.transcript, text, recording.language).value <= recording.allowed_error:
+        # Without a transcript at least the first text has to come again.
+        record.first_text = record.first_text or text
+        reference = recording.transcript or record.first_text
+        if normalise(text) and error_rate(reference, text, recording.language).value <= recording.allowed_error:
             return
         record.wrong_texts += 1
         if record.wrong_texts >= MOST_WRONG:

@@ -36,11 +36,12 @@ class Series:
 
 @dataclass(slots=True)
 class SoakRecord:
-    """Everything measured so far; `turns` counts pairs of recognition and synthesis."""
+    """Everything measured so far; `turns` counts pairs of recognition and synthesis, `first_text` was heard first."""
 
     turns: int = 0
     restarts: int = 0
     wrong_texts: int = 0
+    first_text: str = ""
     series: dict[str, Series] = field(default_factory=dict[str, Series])
 
     def add(self, context: StageContext, name: str, minute: float, value: float, unit: str) -> None:

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
-from rocm_wizard.models.discover import find_asr_folder, find_checkpoint, find_nltk
+from rocm_wizard.models.discover import find_asr_folder, find_checkpoint, find_nltk, find_reference
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.sidecar.launch import (
     CHECKOUT_SCRIPTS,
@@ -13,22 +14,17 @@ from rocm_wizard.sidecar.launch import (
     nothing_to_start,
     own_sidecar,
 )
-from rocm_wizard.stages.checkout_settings import checkout_settings, setting, settled_path
+from rocm_wizard.stages.checkout_settings import (
+    MODEL_KEYS,
+    checkout_settings,
+    model_settings,
+    setting,
+    settled_path,
+)
 from rocm_wizard.stages.session import Session
 
 INTERPRETERS = {"asr": "QWEN3_ASR_PYTHON", "tts": "TTS_PYTHON"}
 _LABELS = {"ja": "日文", "en": "英文"}
-_MODEL_KEYS = (
-    "QWEN3_ASR_MODEL_PATH",
-    "TTS_GPT_MODEL_PATH",
-    "TTS_SOVITS_MODEL_PATH",
-    "NLTK_DATA",
-    "TTS_REF_AUDIO_JA",
-    "TTS_REF_TEXT_JA",
-    "TTS_REF_AUDIO_EN",
-    "TTS_REF_TEXT_EN",
-)
-"""What our own engines take from the person's `.env`: files, never switches."""
 
 
 def asr_engine(session: Session) -> str:
@@ -65,7 +61,7 @@ def asr_spec(session: Session) -> SidecarSpec:
         return _checkout(session, "asr", settings, _asr_settings(session))
     options: list[str] = []
     if engine == "qwen3_asr":
-        stated = {key: value for key in _MODEL_KEYS if (value := setting(settings, key))}
+        stated = model_settings(session.target.checkout)
         model = find_asr_folder(folder, stated, session.options.asr_model)
         if model is None:
             facts = {"sidecar": "asr sidecar", "engine": engine, "option": "--asr-model"}
@@ -90,7 +86,7 @@ def tts_spec(session: Session) -> SidecarSpec:
     options: list[str] = []
     if engine == "gpt_sovits":
         models = session.options.tts_models
-        stated = {key: value for key in _MODEL_KEYS if (value := setting(settings, key))}
+        stated = model_settings(session.target.checkout)
         gpt, _ = find_checkpoint(folder, stated, "gpt", models.gpt)
         sovits, _ = find_checkpoint(folder, stated, "sovits", models.sovits)
         if gpt is None or sovits is None:
@@ -108,7 +104,7 @@ def tts_spec(session: Session) -> SidecarSpec:
             options += [] if path is None else [name, str(path.absolute())]
     command = session.options.tts_command
     spec = own_sidecar("tts", session.target.python, session.chosen, folder, command, engine=engine, options=options)
-    return spec if command else _with(spec, {key: settings[key] for key in _MODEL_KEYS if key in settings})
+    return spec if command else _with(spec, {key: settings[key] for key in MODEL_KEYS if key in settings})
 
 
 def _with(spec: SidecarSpec, settings: Mapping[str, str]) -> SidecarSpec:
@@ -161,3 +157,14 @@ def _checkout(session: Session, kind: str, settings: Mapping[str, str], stated: 
         remarks.append(Remark("sidecar.voice_profile", Outcome.WARNING, {"sidecar": purpose, "profile": profile}))
     spec = checkout_sidecar(kind, python, session.chosen, folder, stated)
     return replace(spec, remarks=tuple(remarks))
+
+
+def voice_reference(session: Session) -> tuple[Path | None, str]:
+    """The recording whose voice is spoken with and what is said in it; no engine but GPT-SoVITS looks for one."""
+    options = session.options
+    if tts_engine(session) not in ("checkout", "gpt_sovits"):
+        return options.reference, options.reference_text or ""
+    settings = model_settings(session.target.checkout)
+    given = options.reference, options.reference_text, options.tts_language
+    found, text = find_reference(session.working_folder, settings, *given)
+    return (found.path if found is not None else None), text

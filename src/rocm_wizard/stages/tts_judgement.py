@@ -69,15 +69,20 @@ def judge_seams(context: StageContext, utterance: Utterance) -> None:
     from rocm_wizard.audio.joins import CLICK_JUMP, CLICK_SURPRISE, find_repeats, judge_joins
 
     blocks = utterance.blocks
+    if len(blocks) < 2:
+        context.finding("tts.joins_none", Outcome.SKIPPED)
+        return
     ends = list(accumulate(len(block.chunk.samples) for block in blocks))
     joins = judge_joins(utterance.samples(), ends[:-1], utterance.rate)
     for number, join in enumerate(joins, start=1):
         context.measure("tts.join_jump", join.jump, "", number)
     clicks = [(number, join) for number, join in enumerate(joins, start=1) if join.click]
-    if not joins:
-        context.finding("tts.joins_none", Outcome.SKIPPED)
-        return
-    repeats = find_repeats([block.chunk.samples for block in blocks], utterance.rate)
+    said = _items(utterance)
+    repeats = [
+        repeat
+        for repeat in find_repeats([chunk.samples for chunk in utterance.chunks], utterance.rate)
+        if not _said_again(said[repeat.block], said[repeat.of])
+    ]
     if clicks:
         worst = max((join for _, join in clicks), key=lambda join: join.jump)
         context.finding(
@@ -103,3 +108,17 @@ def judge_seams(context: StageContext, utterance: Utterance) -> None:
     if not clicks and not repeats:
         largest = max((join.jump for join in joins), default=0.0)
         context.finding("tts.joins", Outcome.PASSED, joins=len(joins), jump=round(largest, 4))
+
+
+def _items(utterance: Utterance) -> list[tuple[int, str]]:
+    """For each block the number and the text of the item that it belongs to; a text marks an item's first block."""
+    items: list[tuple[int, str]] = []
+    for chunk in utterance.chunks:
+        number, text = items[-1] if items else (0, "")
+        items.append((number + 1, chunk.text) if chunk.text else (number, text))
+    return items
+
+
+def _said_again(one: tuple[int, str], other: tuple[int, str]) -> bool:
+    """Whether both blocks are of items with the same words ("No. No."), which a voice may say alike."""
+    return one[0] != other[0] and one[1] == other[1]

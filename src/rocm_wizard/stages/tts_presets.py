@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rocm_wizard.stages.session import Options, Session
+from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.utterance import default_text, speech_texts, stream_request
 
 
@@ -19,9 +19,9 @@ class Plan:
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     known: bool = True
 
-    def request(self, options: Options) -> dict[str, Any]:
+    def request(self, session: Session) -> dict[str, Any]:
         """The `request` object of the wire."""
-        return stream_request(options, self.text, self.chunk_seconds, self.speed, **self.options)
+        return stream_request(session, self.text, self.chunk_seconds, self.speed, **self.options)
 
 
 def main_plan(session: Session, chunk_seconds: float | None = None, series: str = "") -> Plan:

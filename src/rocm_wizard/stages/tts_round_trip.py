@@ -124,7 +124,7 @@ def _speak_beside(
     held: int | None,
 ) -> None:
     try:
-        beside = speak_audibly(context, session, voice, plan.request(session.options))
+        beside = speak_audibly(context, session, voice, plan.request(session))
     except SidecarError as error:
         # Not the recogniser's: its own context would report it as such.
         report_error(context, session, voice, error)

@@ -114,8 +114,8 @@ class TtsSmokeStage:
             context.emit(_outline(context.stage, block))
 
         with context.check("utterance"):
-            utterance = speak(client, plan.request(self._session.options), take)
-            complain_if_swallowed(context, self._session, utterance)
+            utterance = speak(client, plan.request(self._session), take)
+            complain_if_swallowed(context, self._session, utterance.chunks, utterance.log)
             note = utterance.done.get("device_note")
             context.finding(
                 "tts.utterance",

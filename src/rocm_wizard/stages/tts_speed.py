@@ -27,7 +27,7 @@ def speak_repeatedly(
     first: Utterance | None = None,
 ) -> list[Utterance]:
     """The utterances, measured; with `first`, which was measured already, so many less are spoken."""
-    request = plan.request(session.options)
+    request = plan.request(session)
     spoken = [first] if first is not None else []
     while len(spoken) < repeats:
         context.progress(len(spoken), repeats, "utterances")

@@ -5,7 +5,8 @@ from typing import Any
 
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
-from rocm_wizard.sidecar.client import Block, SidecarClient
+from rocm_wizard.sidecar.client import SidecarClient
+from rocm_wizard.sidecar.messages import Chunk
 from rocm_wizard.sidecar.swallowed import swallowed_failure
 from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.smoke import SmokeFailed
@@ -16,47 +17,38 @@ AUDIBLE = 1e-3
 """A peak below it, -60 dBFS, is no speech."""
 
 
-def is_audible(blocks: Sequence[Block]) -> bool:
-    """Whether any block holds something that can be heard."""
+def is_audible(chunks: Sequence[Chunk]) -> bool:
+    """Whether any of them holds something that can be heard."""
     import numpy as np
 
-    return any(float(np.abs(block.chunk.samples).max()) > AUDIBLE for block in blocks)
-
-
-def complain_if_hollow(context: StageContext, session: Session, utterance: Utterance) -> None:
-    """As `complain_if_swallowed`, and looks for sound at all: for utterances of which nothing else is judged.
-
-    Raises:
-        SmokeFailed: a failure was swallowed or nothing can be heard; it is reported.
-    """
-    complain_if_swallowed(context, session, utterance)
-    if not is_audible(utterance.blocks):
-        context.finding("tts.no_sound", Outcome.FAILED, blocks=len(utterance.blocks))
-        raise SmokeFailed
+    return any(float(np.abs(chunk.samples).max()) > AUDIBLE for chunk in chunks)
 
 
 def speak_audibly(
     context: StageContext, session: Session, client: SidecarClient, request: Mapping[str, Any]
 ) -> Utterance:
-    """One whole utterance that holds sound and hides no failure.
+    """One whole utterance that holds sound and hides no failure: for those of which nothing else is judged.
 
     Raises:
         SidecarError: the voice broke.
-        SmokeFailed: the utterance is hollow; it is reported.
+        SmokeFailed: a failure was swallowed or nothing can be heard; it is reported.
     """
     utterance = speak(client, request)
-    complain_if_hollow(context, session, utterance)
+    complain_if_swallowed(context, session, utterance.chunks, utterance.log)
+    if not is_audible(utterance.chunks):
+        context.finding("tts.no_sound", Outcome.FAILED, blocks=len(utterance.blocks))
+        raise SmokeFailed
     return utterance
 
 
-def complain_if_swallowed(context: StageContext, session: Session, utterance: Utterance) -> None:
+def complain_if_swallowed(context: StageContext, session: Session, chunks: Sequence[Chunk], log: Sequence[str]) -> None:
     """Looks for one; only engines that we know end every utterance with the pause that was asked for.
 
     Raises:
         SmokeFailed: there was one; it is reported.
     """
     pause = None if tts_engine(session) == "command" else PAUSE_SECONDS
-    detail = swallowed_failure(utterance.blocks, utterance.log, pause)
+    detail = swallowed_failure(chunks, log, pause)
     if detail is not None:
-        context.finding("tts.failure_swallowed", Outcome.FAILED, ["log"], detail=detail, log=utterance.log[-5:])
+        context.finding("tts.failure_swallowed", Outcome.FAILED, ["log"], detail=detail, log=log[-5:])
         raise SmokeFailed

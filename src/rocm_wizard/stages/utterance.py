@@ -7,8 +7,9 @@ from typing import Any
 
 from rocm_wizard.assets import asset
 from rocm_wizard.sidecar.client import Block, SidecarClient
-from rocm_wizard.sidecar.messages import Samples
-from rocm_wizard.stages.session import Options
+from rocm_wizard.sidecar.messages import Chunk, Samples
+from rocm_wizard.stages.session import Session
+from rocm_wizard.stages.speech_children import voice_reference
 
 LABELS = {"ja": "日文", "en": "英文", "zh": "中文"}
 """Language labels of the wire's `options`."""
@@ -34,22 +35,25 @@ def speech_texts() -> Mapping[str, Any]:
 
 
 def stream_request(
-    options: Options, text: str, chunk_seconds: float, speed: float = 1.0, **more: Any
+    session: Session, text: str, chunk_seconds: float, speed: float = 1.0, **more: Any
 ) -> dict[str, Any]:
-    """The `request` object of an `infer_stream` message; `more` joins its `options`."""
-    label = LABELS[options.tts_language]
+    """The `request` object of an `infer_stream` message; `more` joins its `options`.
+
+    A checkout's voice knows no reference but the request's, and takes its words for Japanese where nobody says.
+    """
+    language = session.options.tts_language
+    label = LABELS[language]
     request: dict[str, Any] = {
         "text": text,
-        "language": options.tts_language,
+        "language": language,
         "speed": speed,
         "chunk_size_seconds": chunk_seconds,
         "options": {"text_language": label, "pause_second": PAUSE_SECONDS, **more},
     }
-    if options.reference is not None:
-        request |= {
-            "reference_audio": str(options.reference.absolute()),
-            "reference_text": options.reference_text or "",
-        }
+    reference, said = voice_reference(session)
+    if reference is not None:
+        request |= {"reference_audio": str(reference.absolute()), "reference_text": said}
+        request["options"] |= {"prompt_language": label}
     return request
 
 
@@ -79,6 +83,11 @@ class Utterance:
     def speech(self) -> list[Block]:
         """The blocks without the pauses."""
         return [block for block in self.blocks if not self.is_pause(block)]
+
+    @property
+    def chunks(self) -> list[Chunk]:
+        """The wire's chunks, pauses too."""
+        return [block.chunk for block in self.blocks]
 
     @property
     def rate(self) -> int:
