@@ -27,7 +27,6 @@ STAGE_COMMANDS: Mapping[str, tuple[str, str]] = {
 
 _DEFAULTS = {
     "lang": "en",
-    "tts_language": "en",
     "chunk_seconds": 0.8,
     "level": "standard",
     "repeat": 2,
@@ -133,7 +132,11 @@ def _add_speech_options(parser: argparse.ArgumentParser, command: str) -> None:
     add("--reference", type=Path, metavar="FILE", help="GPT-SoVITS: recording of the voice, 3 to 10 s")
     add("--reference-text", metavar="TEXT", help="what is said in --reference")
     add("--text", help="text to speak")
-    add(*tts_language, choices=("en", "ja", "zh"), help="language of --text (default en)")
+    add(
+        *tts_language,
+        choices=("en", "ja", "zh"),
+        help="language of --text (default: what the checkout's .env file says, else en)",
+    )
     add("--chunk-seconds", type=_positive, help="length of a streamed block (default 0.8)")
     add("--output", type=Path, metavar="WAV", help="keep the speech here; an existing file is never overwritten")
     add("--compare-concurrency", action="store_true", help="measure Standard x1 against Parallel x2")

@@ -45,6 +45,7 @@ def checkout(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout in a folder with blanks and Chinese characters, with sidecars that do as their `.env` says."""
     for name in [name for name in os.environ if name.startswith(("TTS_", "QWEN3_", "PYTHON"))]:
         monkeypatch.delenv(name)
+    monkeypatch.setenv("TTS_REF_AUDIO_JA", "reference.wav")
     folder = bench.folder / "our 检出"
     for script in CHECKOUT_SCRIPTS.values():
         path = folder / script
@@ -84,6 +85,9 @@ def test_both_passes_of_a_sound_checkout(bench: Bench, checkout: Path, kind: str
         ("asr", "words", "sidecar.host_words", Outcome.FAILED),
         ("tts", "mute", "sidecar.host_no_sound", Outcome.FAILED),
         ("tts", "rate", "sidecar.host_broken", Outcome.FAILED),
+        ("asr", "late_print", "sidecar.host_garbage", Outcome.FAILED),
+        ("tts", "exit", "sidecar.bad_exit", Outcome.WARNING),
+        ("tts", "torch", "sidecar.ready_torch", Outcome.WARNING),
     ],
 )
 def test_what_only_the_host_would_meet(
@@ -118,6 +122,17 @@ def test_the_journal_holds_no_secret_of_the_env_file(bench: Bench, checkout: Pat
     journal = bench.journal.path.read_text(encoding="utf-8")
     assert "canary" not in journal
     assert '"MY_NOTE":"***"' in journal.replace(" ", "") and '"TTS_DEVICE":"cpu"' in journal.replace(" ", "")
+
+
+def test_without_a_reference_nobody_knows_what_the_host_would_say(
+    bench: Bench, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TTS_REF_AUDIO_JA")
+    bench.options(reference=checkout / "mine.wav")
+    findings = run(bench, "tts")
+    assert {id: found.outcome for id, found in findings.items()} == {
+        "sidecar.host_no_reference": Outcome.COULD_NOT_CHECK
+    }
 
 
 def test_embedded_engines_have_no_host_pass(bench: Bench) -> None:

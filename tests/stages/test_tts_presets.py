@@ -7,6 +7,7 @@ import pytest
 
 from rocm_wizard.machine.target import Target
 from rocm_wizard.stages.tts_presets import host_block_seconds, main_plan, plausible_seconds, preset_plan, spoken_units
+from rocm_wizard.stages.utterance import default_text
 from tests.stages.bench import Bench
 
 
@@ -96,3 +97,49 @@ def test_a_checkouts_voice_is_asked_with_its_own_reference(bench: Bench, monkeyp
     assert (request["reference_audio"], request["reference_text"]) == (str(bench.folder / "mine.wav"), "mine")
     bench.options(reference=None, tts_engine="embedded")
     assert "reference_audio" not in preset_plan(bench.session, "first").request(bench.session)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "reference"),
+    [
+        ("", "ja", None),
+        ("TTS_REF_AUDIO_JA=a.wav\n", "ja", "a.wav"),
+        ("TTS_OUTPUT_LANGUAGE=日文\nTTS_REF_AUDIO_JA=a.wav\n", "ja", "a.wav"),
+        ("TTS_OUTPUT_LANGUAGE=英文\nTTS_REF_AUDIO_JA=a.wav\nTTS_REF_AUDIO_EN=b.wav\n", "en", "b.wav"),
+        ("TTS_OUTPUT_LANGUAGE=英文\n", "en", "assets/audio/reference/english_recording.wav"),
+        ("TTS_OUTPUT_LANGUAGE=klingon\n", "ja", None),
+    ],
+)
+def test_a_checkout_speaks_as_its_settings_say(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, text: str, language: str, reference: str | None
+) -> None:
+    for name in ("TTS_REF_AUDIO_JA", "TTS_REF_AUDIO_EN", "TTS_OUTPUT_LANGUAGE"):
+        monkeypatch.delenv(name, raising=False)
+    checkout = bench.folder / "检出"
+    checkout.mkdir()
+    (checkout / ".env").write_text(text, encoding="utf-8")
+    bench.session.target = Target(Path(sys.executable), checkout)
+    bench.options(tts_engine="checkout")
+    request = preset_plan(bench.session, "first").request(bench.session)
+    assert request["language"] == language
+    assert request["text"] == default_text(language, "first")
+    wanted = None if reference is None else str(checkout / reference)
+    assert request.get("reference_audio") == wanted
+    bench.options(tts_engine="embedded")
+    assert preset_plan(bench.session, "first").request(bench.session)["language"] == "en"
+
+
+def test_the_host_knows_nothing_of_the_options(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TTS_OUTPUT_LANGUAGE", "英文")
+    monkeypatch.setenv("TTS_REF_AUDIO_EN", "theirs.wav")
+    bench.session.target = Target(Path(sys.executable), bench.folder)
+    mine = bench.folder / "mine.wav"
+    bench.options(tts_engine="checkout", tts_language="ja", reference=mine, reference_text="mine", text="mine")
+    host = bench.session.as_the_host()
+    request = preset_plan(host, "first").request(host)
+    assert (request["language"], request["reference_audio"], request["reference_text"]) == (
+        "en",
+        str(bench.folder / "theirs.wav"),
+        "",
+    )
+    assert preset_plan(bench.session, "first").request(bench.session)["reference_audio"] == str(mine)

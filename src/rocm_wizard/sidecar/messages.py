@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 type Samples = NDArray[np.float32]
 
+LANGUAGE_LABELS = {"ja": "日文", "en": "英文", "zh": "中文"}
+"""How `text_language` and `prompt_language` of a request name the languages."""
+
 _SHOWN = 120
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from rocm_wizard.assets import asset
@@ -34,9 +35,19 @@ def private_settings(settings: Mapping[str, str]) -> frozenset[str]:
 
 
 def model_settings(checkout: Path | None) -> dict[str, str]:
-    """What the settings say of model files and reference recordings, without what is empty: files, never switches."""
+    """What the settings say of model files and reference recordings, without what is empty: files, never switches.
+
+    A reference that is not set is the host's own, where its place is known.
+    """
     settings = checkout_settings(checkout)
-    return {name: value for name in MODEL_KEYS if (value := setting(settings, name))}
+    stated = {name: value for name in MODEL_KEYS if (value := setting(settings, name))}
+    return stated if checkout is None else _default_references() | stated
+
+
+@cache
+def _default_references() -> dict[str, str]:
+    known = load_catalogue(asset("env_catalogue.toml")).keys
+    return {key.name: key.default for key in known if key.name.startswith("TTS_REF_AUDIO_") and key.default}
 
 
 def setting(settings: Mapping[str, str], name: str) -> str:

@@ -15,6 +15,7 @@ from rocm_wizard.sidecar.client import SidecarClient
 from rocm_wizard.sidecar.pipelined import Spoken, speak_many
 from rocm_wizard.stages.error_rate import normalise
 from rocm_wizard.stages.session import Session
+from rocm_wizard.stages.speech_children import tts_language
 from rocm_wizard.stages.speed_advice import FASTER
 from rocm_wizard.stages.tts_swallowed import complain_if_swallowed
 from rocm_wizard.stages.utterance import default_text, stream_request
@@ -61,7 +62,7 @@ def compare_concurrency(context: StageContext, session: Session, client: Sidecar
 
 
 def _sentences(session: Session) -> list[str]:
-    text = session.options.text or default_text(session.options.tts_language)
+    text = session.options.text or default_text(tts_language(session))
     return [part for part in _SENTENCE_END.split(text) if normalise(part)]
 
 

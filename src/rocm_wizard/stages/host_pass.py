@@ -2,6 +2,7 @@
 the person's own `.env`, the host's own limits. The first pass sees a cleaner world; this one tells the differences.
 """
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ from rocm_wizard.sidecar.swallowed import swallowed_failure
 from rocm_wizard.stages.asr_recording import SAMPLE_RATE, read_bundled
 from rocm_wizard.stages.checkout_settings import checkout_settings, private_settings
 from rocm_wizard.stages.error_rate import error_rate
-from rocm_wizard.stages.ready_rules import device_kind
+from rocm_wizard.stages.ready_rules import device_kind, ready_faults
 from rocm_wizard.stages.recordings import bundled_recording
 from rocm_wizard.stages.session import Session
+from rocm_wizard.stages.smoke import exit_grace, judge_exit
 from rocm_wizard.stages.speech_children import asr_engine, asr_spec, tts_engine, tts_spec
 from rocm_wizard.stages.tts_presets import preset_plan
 from rocm_wizard.stages.tts_swallowed import is_audible
@@ -78,7 +80,10 @@ class _Pass:
             found = device_kind(ready, self._kind, self._session.chosen.device_kind)
             if found != self._session.chosen.device_kind:
                 self._tell("host_device", Outcome.FAILED, found=found, wanted=self._session.chosen.device_kind)
+            for id, outcome, facts in ready_faults(self._session, self._kind, ready, Path(self._child.spec.argv[0])):
+                self._note(id, outcome, sidecar=self._child.spec.purpose, **facts)
             took = self._listen() if self._kind == "asr" else self._speak()
+            self._leave()
         except SidecarError as error:
             self._tell_error(error)
             return
@@ -103,13 +108,28 @@ class _Pass:
         return heard.seconds
 
     def _speak(self) -> float:
-        utterance = speak(self._client, preset_plan(self._session, "first").request(self._session))
+        """As the `.env` file says, whatever the wizard's own options are."""
+        host = self._session.as_the_host()
+        request = preset_plan(host, "first").request(host)
+        if "reference_audio" not in request:
+            self._tell("host_no_reference", Outcome.COULD_NOT_CHECK, language=request["language"])
+            return 0.0
+        utterance = speak(self._client, request)
         failure = swallowed_failure(utterance.chunks, utterance.log, PAUSE_SECONDS)
         if failure is not None:
             self._tell("host_swallowed", Outcome.FAILED, detail=failure)
         elif not is_audible(utterance.chunks):
             self._tell("host_no_sound", Outcome.FAILED)
         return utterance.blocks[-1].seconds
+
+    def _leave(self) -> None:
+        """The host ends its sidecar by force; one that has more to say would have said it before the next answer."""
+        grace = exit_grace(self._session)
+        ends = time.monotonic() + grace
+        self._client.finish(grace)
+        id, outcome, facts = judge_exit(self._client, ends)
+        if outcome is not Outcome.PASSED:
+            self._note(id, outcome, **facts)
 
     def _tell_error(self, error: SidecarError) -> None:
         seconds = self._ready if error.kind == "not_ready" else self._answer
@@ -125,5 +145,8 @@ class _Pass:
         )
 
     def _tell(self, name: str, outcome: Outcome, **facts: Any) -> None:
+        self._note(f"sidecar.{name}", outcome, sidecar=f"{self._kind} sidecar", **facts)
+
+    def _note(self, id: str, outcome: Outcome, **facts: Any) -> None:
         self._differences += outcome is not Outcome.PASSED
-        self._context.finding(f"sidecar.{name}", outcome, ["stderr"], sidecar=f"{self._kind} sidecar", **facts)
+        self._context.finding(id, outcome, ["stderr"], **facts)

@@ -6,7 +6,7 @@ from rocm_wizard.qualification.stage import StageContext
 from rocm_wizard.stages.checkout_settings import model_settings
 from rocm_wizard.stages.model_findings import inspect_asr_model, inspect_tts_models
 from rocm_wizard.stages.session import Session
-from rocm_wizard.stages.speech_children import asr_engine, tts_engine
+from rocm_wizard.stages.speech_children import asr_engine, tts_engine, tts_language
 
 _OPTIONS = {"gpt": "--gpt-model", "sovits": "--sovits-model", "reference": "--reference"}
 
@@ -25,7 +25,8 @@ def tts_models_fit(context: StageContext, session: Session) -> bool:
         return True
     options, models = session.options, session.options.tts_models
     wish = TtsWish(models.gpt, models.sovits, models.pretrained, models.nltk, options.reference, options.reference_text)
-    search = find_tts_files(session.working_folder, model_settings(session.target.checkout), wish, options.tts_language)
+    settings = model_settings(session.target.checkout)
+    search = find_tts_files(session.working_folder, settings, wish, tts_language(session))
     if search.files is not None:
         return inspect_tts_models(context, search.files)
     with context.check("models"):

@@ -1,7 +1,8 @@
 """What the stages of one run share: the target, the options, and what earlier stages decided."""
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,7 +50,7 @@ class Options:
     tts_models: TtsModelPaths = TtsModelPaths()
     tts_command: Sequence[str] | None = None
     text: str | None = None
-    tts_language: str = "en"
+    tts_language: str | None = None
     reference: Path | None = None
     reference_text: str | None = None
     chunk_seconds: float = 0.8
@@ -109,6 +110,20 @@ class Session:
     def working_folder(self) -> Path:
         """Where children are started: the checkout's root, else the run's own folder."""
         return self.target.checkout or self.run_folder
+
+    def as_the_host(self) -> "Session":
+        """This run as the application sees it: without the text, models and reference given to the wizard."""
+        other = copy.copy(self)
+        other.options = replace(
+            self.options,
+            tts_engine="checkout",
+            tts_models=TtsModelPaths(),
+            text=None,
+            tts_language=None,
+            reference=None,
+            reference_text=None,
+        )
+        return other
 
     def limit(self, name: str) -> float:
         """A time limit of the profile in seconds, or the one an option set in its place."""

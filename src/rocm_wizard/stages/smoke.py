@@ -13,7 +13,7 @@ from rocm_wizard.sidecar.client import SidecarClient, SidecarError
 from rocm_wizard.sidecar.host_limits import STDERR_LIMIT
 from rocm_wizard.sidecar.launch import SidecarSpec
 from rocm_wizard.sidecar.messages import Ready
-from rocm_wizard.stages.ready_rules import device_kind, judge_ready
+from rocm_wizard.stages.ready_rules import Told, device_kind, judge_ready
 from rocm_wizard.stages.session import Session
 
 _EXIT_GRACE = 10.0
@@ -125,24 +125,33 @@ def report_error(context: StageContext, session: Session, client: SidecarClient,
 
 def _report_exit(context: StageContext, session: Session, client: SidecarClient) -> None:
     """The end of a sidecar that did its work: what is still on the channel, what came over it, and how it leaves."""
-    child = client.child
-    grace = session.options.limits.get("exit", _EXIT_GRACE)
+    grace = exit_grace(session)
     with context.check("stop"):
         ends = time.monotonic() + grace
         try:
             client.finish(grace)
         except SidecarError as error:
             report_error(context, session, client, error)
-        report = child.stop(grace=max(_AFTER_FINISH, ends - time.monotonic()))
-        facts = {"sidecar": child.spec.purpose, "code": report.code, "name": str(report.meaning)}
-        if report.forced != "none":
-            context.finding("sidecar.would_not_exit", Outcome.WARNING, forced=report.forced, **facts)
-        elif report.code != 0:
-            context.finding("sidecar.bad_exit", Outcome.WARNING, **facts)
-        else:
-            context.finding("sidecar.stopped", Outcome.PASSED, **facts)
+        id, outcome, facts = judge_exit(client, ends)
+        context.finding(id, outcome, **facts)
     with context.check("traffic"):
         judge_traffic(context, client)
+
+
+def exit_grace(session: Session) -> float:
+    """Seconds that a sidecar has to leave in, once nothing more will be asked."""
+    return session.options.limits.get("exit", _EXIT_GRACE)
+
+
+def judge_exit(client: SidecarClient, ends: float) -> Told:
+    """How a sidecar leaves, to which nothing more will be said; it has until `ends` (`time.monotonic()`)."""
+    report = client.child.stop(grace=max(_AFTER_FINISH, ends - time.monotonic()))
+    facts = {"sidecar": client.child.spec.purpose, "code": report.code, "name": str(report.meaning)}
+    if report.forced != "none":
+        return "sidecar.would_not_exit", Outcome.WARNING, facts | {"forced": report.forced}
+    if report.code != 0:
+        return "sidecar.bad_exit", Outcome.WARNING, facts
+    return "sidecar.stopped", Outcome.PASSED, facts
 
 
 def judge_traffic(context: StageContext, client: SidecarClient) -> None:

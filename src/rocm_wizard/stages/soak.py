@@ -16,7 +16,7 @@ from rocm_wizard.stages.recordings import Recording
 from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.smoke import SmokeFailed, sidecar
 from rocm_wizard.stages.soak_record import SoakRecord, resident_memory
-from rocm_wizard.stages.speech_children import asr_spec, tts_spec
+from rocm_wizard.stages.speech_children import asr_spec, tts_language, tts_spec
 from rocm_wizard.stages.tts_swallowed import speak_audibly
 from rocm_wizard.stages.utterance import default_text, stream_request
 
@@ -57,7 +57,7 @@ class SoakStage:
     def __init__(self, session: Session, clock: Callable[[], float] = time.monotonic) -> None:
         self._session = session
         self._clock = clock
-        self._text = session.options.text or default_text(session.options.tts_language)
+        self._text = session.options.text or default_text(tts_language(session))
 
     def run(self, context: StageContext) -> None:
         """See `Stage.run`."""

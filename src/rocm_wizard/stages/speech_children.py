@@ -14,6 +14,7 @@ from rocm_wizard.sidecar.launch import (
     nothing_to_start,
     own_sidecar,
 )
+from rocm_wizard.sidecar.messages import LANGUAGE_LABELS
 from rocm_wizard.stages.checkout_settings import (
     MODEL_KEYS,
     checkout_settings,
@@ -24,7 +25,9 @@ from rocm_wizard.stages.checkout_settings import (
 from rocm_wizard.stages.session import Session
 
 INTERPRETERS = {"asr": "QWEN3_ASR_PYTHON", "tts": "TTS_PYTHON"}
-_LABELS = {"ja": "日文", "en": "英文"}
+_OUTPUT_LANGUAGES = {label: code for code, label in LANGUAGE_LABELS.items() if code in ("ja", "en")}
+"""What `TTS_OUTPUT_LANGUAGE` may say; the host takes Japanese where it says nothing."""
+_OF_GPT_SOVITS = ("checkout", "gpt_sovits")
 
 
 def asr_engine(session: Session) -> str:
@@ -42,6 +45,16 @@ def tts_engine(session: Session) -> str:
         return "command"
     named = options.tts_models.gpt is not None or options.tts_models.sovits is not None
     return options.tts_engine or ("gpt_sovits" if named else _default(session, "tts"))
+
+
+def tts_language(session: Session) -> str:
+    """The language of the speech: as asked, else that of the checkout's voice, else English."""
+    options, checkout = session.options, session.target.checkout
+    if options.tts_language is not None:
+        return options.tts_language
+    if checkout is None or tts_engine(session) not in _OF_GPT_SOVITS:
+        return "en"
+    return _OUTPUT_LANGUAGES.get(setting(checkout_settings(checkout), "TTS_OUTPUT_LANGUAGE").strip(), "ja")
 
 
 def _default(session: Session, kind: str) -> str:
@@ -122,7 +135,8 @@ def _tts_settings(session: Session, settings: Mapping[str, str]) -> dict[str, st
             stated[name] = setting(settings, name)
     if stated:
         stated["TTS_VOICE_PROFILE"] = "custom"
-    if label := _LABELS.get(options.tts_language):
+    label = LANGUAGE_LABELS[tts_language(session)]
+    if label in _OUTPUT_LANGUAGES:
         stated["TTS_OUTPUT_LANGUAGE"] = label
     if options.reference is not None:
         for suffix in ("JA", "EN"):
@@ -162,9 +176,9 @@ def _checkout(session: Session, kind: str, settings: Mapping[str, str], stated: 
 def voice_reference(session: Session) -> tuple[Path | None, str]:
     """The recording whose voice is spoken with and what is said in it; no engine but GPT-SoVITS looks for one."""
     options = session.options
-    if tts_engine(session) not in ("checkout", "gpt_sovits"):
+    if tts_engine(session) not in _OF_GPT_SOVITS:
         return options.reference, options.reference_text or ""
     settings = model_settings(session.target.checkout)
-    given = options.reference, options.reference_text, options.tts_language
+    given = options.reference, options.reference_text, tts_language(session)
     found, text = find_reference(session.working_folder, settings, *given)
     return (found.path if found is not None else None), text

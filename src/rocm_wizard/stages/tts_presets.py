@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rocm_wizard.stages.session import Session
+from rocm_wizard.stages.speech_children import tts_language
 from rocm_wizard.stages.utterance import default_text, speech_texts, stream_request
 
 
@@ -27,7 +28,7 @@ class Plan:
 def main_plan(session: Session, chunk_seconds: float | None = None, series: str = "") -> Plan:
     """The person's text, else ours, asked for as the host does for a later sentence of its length."""
     own = (session.options.text or "").strip()
-    text = own or default_text(session.options.tts_language)
+    text = own or default_text(tts_language(session))
     long = len(text) >= speech_texts()["preset"]["long"]["characters"]
     chosen = session.options.chunk_seconds if chunk_seconds is None else chunk_seconds
     return _plan(session, "long" if long else "short", text, chosen, series, known=not own)
@@ -35,7 +36,7 @@ def main_plan(session: Session, chunk_seconds: float | None = None, series: str 
 
 def preset_plan(session: Session, name: str) -> Plan:
     """A text of ours as the host asks for a `first`, `short` or `long` sentence."""
-    text = default_text(session.options.tts_language, "sentence" if name == "long" else name)
+    text = default_text(tts_language(session), "sentence" if name == "long" else name)
     return _plan(session, name, text, session.options.chunk_seconds, f"_{name}")
 
 

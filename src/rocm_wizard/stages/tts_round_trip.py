@@ -17,7 +17,7 @@ from rocm_wizard.stages.error_rate import error_rate, normalise
 from rocm_wizard.stages.languages import find_language
 from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.smoke import SmokeFailed, report_error, sidecar
-from rocm_wizard.stages.speech_children import asr_spec
+from rocm_wizard.stages.speech_children import asr_spec, tts_language
 from rocm_wizard.stages.text_differences import marked_differences
 from rocm_wizard.stages.tts_presets import Plan
 from rocm_wizard.stages.tts_swallowed import speak_audibly
@@ -78,14 +78,14 @@ def _listen(
     """Bytes that the recogniser says it holds on the device."""
     from rocm_wizard.audio.resample import resample
 
-    language = find_language(session.options.tts_language)
+    language = find_language(tts_language(session))
     name = language.name if language is not None else None
     sound = resample(utterance.samples(), utterance.rate, LISTEN_RATE)
     heard = [recogniser.transcribe(piece, LISTEN_RATE, name) for piece in pieces(sound, LISTEN_RATE)]
     text = " ".join(answer.text.strip() for answer in heard)
     context.emit(ev.TextRecognised(context.stage, 1, text, plan.text))
     context.measure("tts.round_trip", sum(answer.seconds for answer in heard), "s")
-    judge_words(context, plan, text, session.options.tts_language, name)
+    judge_words(context, plan, text, tts_language(session), name)
     return device_memory(heard[-1].extra)
 
 

@@ -15,7 +15,7 @@ from rocm_wizard.stages.playback import Player
 from rocm_wizard.stages.playback_findings import ask_heard, report_playback
 from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.smoke import SmokeFailed, sidecar
-from rocm_wizard.stages.speech_children import tts_engine, tts_spec
+from rocm_wizard.stages.speech_children import tts_engine, tts_language, tts_spec
 from rocm_wizard.stages.tts_blocks import judge_gaps
 from rocm_wizard.stages.tts_interruption import measure_interruption
 from rocm_wizard.stages.tts_judgement import judge_seams, judge_signal
@@ -70,7 +70,7 @@ class TtsSmokeStage:
         host_pass(context, session, "tts")
 
     def _has_voice(self, context: StageContext) -> bool:
-        language = self._session.options.tts_language
+        language = tts_language(self._session)
         if tts_engine(self._session) == "embedded" and language not in EMBEDDED_LANGUAGES:
             context.finding("tts.no_voice", Outcome.COULD_NOT_CHECK, language=language)
             return False
@@ -89,7 +89,7 @@ class TtsSmokeStage:
         with context.check("speed"):
             judge_speed(context, utterance)
         with context.check("signal"):
-            plausible = judge_signal(context, utterance, plan, session.options.tts_language)
+            plausible = judge_signal(context, utterance, plan, tts_language(session))
         if plausible:
             with context.check("joins"):
                 judge_seams(context, utterance)
@@ -126,6 +126,7 @@ class TtsSmokeStage:
                 seconds_with_pauses=round(utterance.seconds_with_pauses, 2),
                 first_audio=round(utterance.first_audio, 3),
                 rate=utterance.rate,
+                language=tts_language(self._session),
                 chunk_seconds=plan.chunk_seconds,
                 speed=plan.speed,
                 sample_steps=plan.options["sample_steps"],

@@ -11,7 +11,7 @@ from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
 from rocm_wizard.sidecar.messages import Samples
 from rocm_wizard.stages.session import Session
-from rocm_wizard.stages.speech_children import tts_engine
+from rocm_wizard.stages.speech_children import tts_engine, voice_reference
 from rocm_wizard.stages.utterance import Utterance
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def read_reference(context: StageContext, session: Session) -> tuple[Samples, in
     """
     from rocm_wizard.audio.sound_file import NoSound, mixed_to_mono, read_frames, read_header
 
-    path = session.options.reference
+    path, _ = voice_reference(session)
     if path is None:
         return None
     with context.check("reference"):

@@ -7,12 +7,10 @@ from typing import Any
 
 from rocm_wizard.assets import asset
 from rocm_wizard.sidecar.client import Block, SidecarClient
-from rocm_wizard.sidecar.messages import Chunk, Samples
+from rocm_wizard.sidecar.messages import LANGUAGE_LABELS, Chunk, Samples
 from rocm_wizard.stages.session import Session
-from rocm_wizard.stages.speech_children import voice_reference
+from rocm_wizard.stages.speech_children import tts_language, voice_reference
 
-LABELS = {"ja": "日文", "en": "英文", "zh": "中文"}
-"""Language labels of the wire's `options`."""
 PAUSE_SECONDS = 0.41
 """Always sent, so that zeros of just this length are known to be a pause and not speech. The host asks for 0.4 s, which
 a block of dead zeros may have too."""
@@ -41,8 +39,8 @@ def stream_request(
 
     A checkout's voice knows no reference but the request's, and takes its words for Japanese where nobody says.
     """
-    language = session.options.tts_language
-    label = LABELS[language]
+    language = tts_language(session)
+    label = LANGUAGE_LABELS[language]
     request: dict[str, Any] = {
         "text": text,
         "language": language,

@@ -45,7 +45,8 @@ def start() -> None:
         sys.stderr.flush()
         time.sleep(0.2)
     device = "cuda:0" if FAULT == "device" else "cpu"
-    send(type="ready", device=device, hip=None, attn_impl="eager", warmup_ms=0, cuda_available=False)
+    torch = {"torch": "1.0"} if FAULT == "torch" else {}
+    send(type="ready", device=device, **torch, hip=None, attn_impl="eager", warmup_ms=0, cuda_available=False)
 
 
 def answer(request: dict[str, Any]) -> None:
@@ -58,6 +59,8 @@ def answer(request: dict[str, Any]) -> None:
         print("done 100%", flush=True)
     if KIND == "asr":
         send(type="result", text="you" if FAULT == "words" else "hello")
+        if FAULT == "late_print":
+            print("done 100%", flush=True)
         return
     request_id = request["request_id"]
     if FAULT == "refuse":
@@ -81,3 +84,5 @@ def answer(request: dict[str, Any]) -> None:
 start()
 for line in sys.stdin:
     answer(json.loads(line))
+if FAULT == "exit":
+    sys.exit(7)

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from rocm_wizard.sidecar.messages import LANGUAGE_LABELS
+
 ASR_RATE = 16_000
-LABELS = {"ja": "日文", "en": "英文", "zh": "中文"}
 TEXTS = {
     "en": ("Good evening.", "This is the first sentence of two. This is the second one, and it is a little longer."),
     "ja": ("こんばんは。", "これは一つ目の文です。これは二つ目の文で、もう少し長いです。"),
@@ -42,7 +43,7 @@ def tts_request(
     voice: Voice, request_id: str, /, *, kind: str = "infer_stream", text: str | None = None, **more: Any
 ) -> dict[str, Any]:
     """A short text in blocks of 0.4 s; `more` joins or replaces fields of the inner request."""
-    label = LABELS[voice.language]
+    label = LANGUAGE_LABELS[voice.language]
     request: dict[str, Any] = {
         "text": TEXTS[voice.language][0] if text is None else text,
         "language": voice.language,
