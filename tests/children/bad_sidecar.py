@@ -168,6 +168,13 @@ def endless(request_id: str) -> None:
         chunk(request_id, audio)
 
 
+def drips(request_id: str) -> None:
+    """Each block in time, and never a last one."""
+    while True:
+        time.sleep(0.2)
+        chunk(request_id, sound(0.01))
+
+
 def silence(request_id: str) -> None:
     for _ in range(10):
         chunk(request_id, sound(0.8, value=0.0))
@@ -206,6 +213,7 @@ TTS: dict[str, Callable[[str], None]] = {name: then(action) for name, action in 
     "done_twice": both(spoken, done),
     "error_after_done": both(spoken, lambda id: send(type="error", request_id=id, msg="late")),
     "endless": endless,
+    "drips": drips,
     "silence": silence,
     "tone": tone,
     "too_short": spoken,

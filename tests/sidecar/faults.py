@@ -91,4 +91,5 @@ FAULTS: tuple[Fault, ...] = (
     Fault("tts", "done_twice", "says `done` twice", "wire.second_done"),
     Fault("tts", "error_after_done", "reports an error after `done`", "wire.unasked_error"),
     Fault("tts", "endless", "never ends its utterance", "wire.endless"),
+    Fault("tts", "drips", "sends 10 ms of sound every 0.2 s, for ever", "wire.endless", waits=True, seconds=25.0),
 )

@@ -72,10 +72,19 @@ def test_usual_speech_is_plausible_and_a_fraction_or_a_multiple_is_not(
         assert seconds / 20 < shortest
 
 
+@pytest.mark.parametrize(
+    ("text", "language"), [("777", "en"), ("1234567890", "en"), ("777777", "ja"), ("777777", "zh")]
+)
+def test_a_number_may_be_said_digit_by_digit_or_as_one(text: str, language: str) -> None:
+    shortest, longest = plausible_seconds(text, language, 1.0)
+    assert shortest < 0.25 * len(text), "said fast, digit by digit"
+    assert longest > 0.6 * len(text), "seven hundred and seventy-seven takes 1.8 s"
+
+
 def test_units() -> None:
-    assert spoken_units("きょう、行く。", "ja") == 5.0, "kyo-u-yu-ku by the rule: small letters none, a kanji two"
-    assert spoken_units("我有3本书。", "zh") == 6.0
-    assert spoken_units("a b 1", "en") == 4.0
+    assert spoken_units("きょう、行く。", "ja", 2) == 5.0, "kyo-u-yu-ku by the rule: small letters none, a kanji two"
+    assert spoken_units("我有3本书。", "zh", 2) == 6.0
+    assert spoken_units("a b 1", "en", 2) == 4.0
 
 
 def test_a_checkouts_voice_is_asked_with_its_own_reference(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,6 +84,15 @@ def _add(counter: "Counter[str]", name: str) -> None:
     counter[name if name in counter or len(counter) < _NAMES_KEPT else "…"] += 1
 
 
+def settled_bytes(child: Child) -> int:
+    """The bytes of a child's stderr, once no more of them come (or after a moment)."""
+    ends, seen = time.monotonic() + _SETTLING, -1
+    while seen != (now := child.stderr_bytes()) and time.monotonic() < ends:
+        seen = now
+        time.sleep(_SETTLED)
+    return now
+
+
 class Channel:
     """Sends and receives messages. Raises `SidecarError`: `stuck`, `died`, `protocol`, or what `late` names."""
 
@@ -113,10 +122,7 @@ class Channel:
 
         stderr is a pipe of its own: what a child logged before its answer may be read a moment after it.
         """
-        ends, seen = time.monotonic() + _SETTLING, -1
-        while seen != self.child.stderr_bytes() and time.monotonic() < ends:
-            seen = self.child.stderr_bytes()
-            time.sleep(_SETTLED)
+        settled_bytes(self.child)
         tail, count = self.child.stderr_tail(), self.child.stderr_lines() - self._lines_mark
         return tail[-count:] if count > 0 else []
 

@@ -23,6 +23,8 @@ __all__ = ["Block", "SidecarClient", "SidecarError", "Transcript"]
 LONGEST_UTTERANCE = 600.0
 """Seconds of sound after which an utterance counts as endless."""
 MOST_BLOCKS = 50_000
+SLOWEST = 10
+"""An utterance may take so many times what one message may: a child that drips on in time for each never ends."""
 
 _UNASKED = {
     "ready": "second_ready",
@@ -154,7 +156,7 @@ class SidecarClient:
         try:
             message = {"type": kind, "request_id": request_id, "request": dict(request)}
             sent = self._channel.send(message, self._message_seconds)
-            self._under_way = request_id
+            self._under_way, self._interrupted = request_id, sent
             index, rate, length = 0, 0, 0.0
             while (received := self._answer("chunk", request_id, "done")).message["type"] == "chunk":
                 chunk = parse_chunk(received.message)
@@ -162,9 +164,10 @@ class SidecarClient:
                     raise ProtocolError("sample_rate_changed", f"{rate} to {chunk.sample_rate}")
                 rate = chunk.sample_rate
                 length += len(chunk.samples) / rate
-                if length > LONGEST_UTTERANCE or index >= MOST_BLOCKS:
-                    raise ProtocolError("endless", f"{length:.0f} s in {index} blocks")
-                block = Block(index, chunk, received.arrived - sent)
+                took = received.arrived - sent
+                if length > LONGEST_UTTERANCE or index >= MOST_BLOCKS or took > SLOWEST * self._message_seconds:
+                    raise ProtocolError("endless", f"{length:.0f} s of sound in {index} blocks after {took:.0f} s")
+                block = Block(index, chunk, took)
                 index += 1
                 try:
                     yield block
@@ -217,8 +220,9 @@ class SidecarClient:
         try:
             while (received := self._answer("chunk", request_id, "done")).message["type"] == "chunk":
                 blocks, last = blocks + 1, parse_chunk(received.message)
-                if blocks >= MOST_BLOCKS:
-                    raise ProtocolError("endless", f"{blocks} blocks after an interruption")
+                took = received.arrived - stopped
+                if blocks >= MOST_BLOCKS or took > SLOWEST * self._message_seconds:
+                    raise ProtocolError("endless", f"{blocks} blocks within {took:.0f} s after an interruption")
         except (SidecarError, ProtocolError) as error:
             failed = self._failed(error)
             if failed.kind != "refused":

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rocm_wizard.sidecar.channel import broken
-from rocm_wizard.sidecar.client import SidecarClient, SidecarError
+from rocm_wizard.sidecar.client import MOST_BLOCKS, SLOWEST, SidecarClient, SidecarError
 from rocm_wizard.sidecar.messages import Chunk, ProtocolError, parse_chunk
 
 
@@ -42,6 +42,7 @@ def speak_many(
     waiting = [(uuid.uuid4().hex, request) for request in requests]
     order = [request_id for request_id, _ in waiting]
     spoken: dict[str, Spoken] = {}
+    deadline = started + SLOWEST * message_seconds * len(requests)
     while waiting or any(one.done is None for one in spoken.values()):
         while waiting and sum(one.done is None for one in spoken.values()) < at_once:
             request_id, request = waiting.pop(0)
@@ -49,6 +50,8 @@ def speak_many(
             client.channel.send(message, message_seconds)
             spoken[request_id] = Spoken(time.monotonic() - started)
         _take(client, spoken, started, message_seconds)
+        if time.monotonic() > deadline or sum(len(one.chunks) for one in spoken.values()) > MOST_BLOCKS:
+            raise broken(ProtocolError("endless", f"{len(requests)} utterances are not done"))
     return [spoken[request_id] for request_id in order]
 
 

@@ -17,8 +17,9 @@ from rocm_wizard.stages.error_rate import normalise
 from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.speech_children import tts_language
 from rocm_wizard.stages.speed_advice import FASTER
+from rocm_wizard.stages.tts_presets import later_plan
 from rocm_wizard.stages.tts_swallowed import complain_if_swallowed
-from rocm_wizard.stages.utterance import default_text, stream_request
+from rocm_wizard.stages.utterance import default_text
 
 ROUNDS = 2
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])(?![。！？])")
@@ -38,7 +39,7 @@ class Mode:
 def compare_concurrency(context: StageContext, session: Session, client: SidecarClient) -> None:
     """Measures both settings, checks that both said the same, and recommends one. Never switches anything."""
     sentences = _sentences(session)
-    requests = [stream_request(session, text, session.options.chunk_seconds) for text in sentences * ROUNDS]
+    requests = [later_plan(session, text).request(session) for text in sentences * ROUNDS]
     with context.check("concurrency"):
         speak_many(client, requests[:1], 1, session.limit("message"))  # the first one pays for new shapes
         one, two = (_measure(context, session, client, requests, at_once) for at_once in (1, 2))

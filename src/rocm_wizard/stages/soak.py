@@ -16,9 +16,9 @@ from rocm_wizard.stages.recordings import Recording
 from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.smoke import SmokeFailed, sidecar
 from rocm_wizard.stages.soak_record import SoakRecord, resident_memory
-from rocm_wizard.stages.speech_children import asr_spec, tts_language, tts_spec
+from rocm_wizard.stages.speech_children import asr_spec, tts_spec
+from rocm_wizard.stages.tts_presets import main_plan
 from rocm_wizard.stages.tts_swallowed import speak_audibly
-from rocm_wizard.stages.utterance import default_text, stream_request
 
 MOST_RESTARTS = 3
 """Children that broke down this often end the soak."""
@@ -57,7 +57,6 @@ class SoakStage:
     def __init__(self, session: Session, clock: Callable[[], float] = time.monotonic) -> None:
         self._session = session
         self._clock = clock
-        self._text = session.options.text or default_text(tts_language(session))
 
     def run(self, context: StageContext) -> None:
         """See `Stage.run`."""
@@ -117,8 +116,7 @@ class SoakStage:
         ends: float,
     ) -> None:
         asr, tts = children
-        options = self._session.options
-        total, request = options.minutes, stream_request(self._session, self._text, options.chunk_seconds)
+        total, request = self._session.options.minutes, main_plan(self._session).request(self._session)
         while (now := self._clock()) < ends:
             minute = total - (ends - now) / 60
             context.progress(round(minute, 2), total, "minutes")

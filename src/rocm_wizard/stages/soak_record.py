@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from statistics import fmean
 
 import psutil
 
@@ -68,16 +69,18 @@ def _report_latency(context: StageContext, name: str, series: Series) -> None:
         )
         return
     slower = found.grows and found.growth > SLOWER
+    mean = fmean(series.values) or 1.0
     context.finding(
         "soak.slower" if slower else "soak.steady",
         Outcome.WARNING if slower else Outcome.PASSED,
         quantity=name,
-        slope_ms=round(found.slope * 1000, 3),
-        low_ms=round(found.low * 1000, 3),
-        high_ms=round(found.high * 1000, 3),
+        slope=round(found.slope / mean, 6),
+        low=round(found.low / mean, 6),
+        high=round(found.high / mean, 6),
         begin=round(found.begin, 4),
         end=round(found.end, 4),
         points=found.points,
+        limit=SLOWER,
     )
 
 

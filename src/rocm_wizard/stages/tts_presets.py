@@ -29,9 +29,16 @@ def main_plan(session: Session, chunk_seconds: float | None = None, series: str 
     """The person's text, else ours, asked for as the host does for a later sentence of its length."""
     own = (session.options.text or "").strip()
     text = own or default_text(tts_language(session))
+    return later_plan(session, text, chunk_seconds, series, known=not own)
+
+
+def later_plan(
+    session: Session, text: str, chunk_seconds: float | None = None, series: str = "", *, known: bool = True
+) -> Plan:
+    """A text as the host asks for what comes after the first sentence; how, depends on its length."""
     long = len(text) >= speech_texts()["preset"]["long"]["characters"]
     chosen = session.options.chunk_seconds if chunk_seconds is None else chunk_seconds
-    return _plan(session, "long" if long else "short", text, chosen, series, known=not own)
+    return _plan(session, "long" if long else "short", text, chosen, series, known=known)
 
 
 def preset_plan(session: Session, name: str) -> Plan:
@@ -71,26 +78,26 @@ def host_block_seconds(characters: int, speed: float) -> float:
 def plausible_seconds(text: str, language: str, speed: float) -> tuple[float, float]:
     """The shortest and the longest speech that could be this text; a short one may have a breath around it."""
     limits = speech_texts()["duration"][language]
-    units = spoken_units(text, language)
-    return max(0.05, limits["least"] * units / speed - 0.3), limits["most"] * units / speed + 1.5
+    least, most = (spoken_units(text, language, digit) for digit in limits["digit"])
+    return max(0.05, limits["least"] * least / speed - 0.3), limits["most"] * most / speed + 1.5
 
 
-def spoken_units(text: str, language: str) -> float:
+def spoken_units(text: str, language: str, digit: float) -> float:
     """About how much there is to say: characters in English, else morae (Japanese) or syllables (Chinese).
 
-    A digit is read as a word of two units; Latin letters inside Japanese or Chinese count half each.
+    A digit is read as a word of `digit` units; Latin letters inside Japanese or Chinese count half each.
     """
     if language == "en":
-        return float(sum(not letter.isspace() for letter in text) + sum(letter.isdigit() for letter in text))
+        return sum(digit if letter.isdigit() else float(not letter.isspace()) for letter in text)
     han = 2.0 if language == "ja" else 1.0
-    return sum(_unit(letter, han) for letter in text)
+    return sum(_unit(letter, han, digit) for letter in text)
 
 
-def _unit(letter: str, han: float) -> float:
+def _unit(letter: str, han: float, digit: float) -> float:
     if letter in "ゃゅょャュョ" or (not letter.isalnum() and letter != "ー"):
         return 0.0
     if "\u3400" <= letter <= "\u9fff":
         return han
     if letter.isdigit():
-        return 2.0
+        return digit
     return 1.0 if "\u3040" <= letter <= "\u30ff" else 0.5

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from rocm_wizard.runner.spec import Child, ChildTimeout, LineTooLong, StartFailed
-from rocm_wizard.sidecar.conformance.probes import PROBES, REFUSALS, Probe
+from rocm_wizard.sidecar.conformance.probes import IMPROPER, PROBES, REFUSALS, Probe
 from rocm_wizard.sidecar.conformance.requests import Voice
 from rocm_wizard.sidecar.conformance.rules import RULES, Judged, State
 from rocm_wizard.sidecar.conformance.wire import Lost, Wire
@@ -73,7 +73,7 @@ class Examiner:
         wire = self._ready_wire()
         try:
             wrong = probe(wire, self._voice)
-            wire.judge_stderr("during a request")
+            wire.count_stderr(proper=rule not in IMPROPER)
             self._set(rule, wrong)
             stray = wire.waiting(_STRAY_SECONDS if wrong else 0.0)
             if wrong is None:
@@ -103,7 +103,7 @@ class Examiner:
         except Lost as error:
             self._set("ready_first", str(error))
             raise NoStart("the sidecar was never ready") from error
-        wire.judge_stderr("before ready")
+        wire.count_stderr(proper=False)
         if message["type"] != "ready":
             said = str(message.get("msg", ""))[:200]
             loading = message["type"] == "error" and said.startswith("LOAD_FAIL: ")

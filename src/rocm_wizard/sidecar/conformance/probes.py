@@ -244,6 +244,8 @@ REFUSALS = frozenset(
     )
 )
 """Probes with requests that are wrong: a child that is lost over one does not keep running."""
+IMPROPER = REFUSALS | {"pipelined"}
+"""Probes with any request that is wrong."""
 PROBES: Mapping[str, Mapping[str, Probe]] = {
     "asr": {
         "valid_request": asr(audio_b64=audio(1)),

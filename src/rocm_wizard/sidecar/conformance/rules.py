@@ -22,7 +22,7 @@ class Judged:
 
 
 _START = ("ready_first", "ready_fields")
-_LINES = ("pure_stdout", "ascii_only", "strict_json", "stderr_volume")
+_LINES = ("pure_stdout", "ascii_only", "strict_json")
 _ANY = (
     "valid_request",
     "malformed_json",
@@ -45,6 +45,7 @@ _ASR = (
     "unknown_language",
     "rate_is_missing",
     "host_limits",
+    "stderr_volume",
 )
 _TTS = (
     "unknown_request",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from rocm_wizard.runner.spec import Child, ChildGone, ChildTimeout, Line, LineTooLong
+from rocm_wizard.sidecar.channel import Traffic, settled_bytes
 from rocm_wizard.sidecar.host_limits import HOST_ANSWER_SECONDS, HOST_READY_SECONDS, STDERR_LIMIT
 from rocm_wizard.sidecar.messages import ProtocolError, decode_line, excerpt, parse_chunk
 
@@ -43,13 +44,13 @@ class Wire:
         self._seconds = seconds
         self._host_answer = host_answer
         self._host_limit = host_ready
-        self._stderr = 0
+        self._stderr, self._ready = 0, False
+        self._traffic = Traffic()
         self._bytes = 0
         self._began = time.monotonic()
 
     def send(self, line: bytes) -> None:
         """Writes one line as it is, newline added."""
-        self._stderr = self.child.stderr_bytes()
         self._bytes, self._began, self._host_limit = 0, time.monotonic(), self._host_answer
         try:
             self.child.send(line + b"\n", self._seconds)
@@ -123,12 +124,25 @@ class Wire:
         else:  # a chunk that cannot be read shows nothing of the other rules
             self.seen |= {*_CHUNK_RULES.values()}
 
-    def judge_stderr(self, phase: str) -> None:
-        """Notes a volume of stderr since the last request that a host would choke on."""
+    def count_stderr(self, *, proper: bool) -> None:
+        """Notes when a pipe that nobody reads is full of what was logged before `ready` and with proper requests.
+
+        `proper`: the request since the last call was one. A child may explain what was wrong with the others.
+        """
+        settled = settled_bytes(self.child)
+        said, self._stderr = settled - self._stderr, settled
+        if not self._ready:
+            self._ready, self._traffic.stderr_before_ready = True, said
+        elif proper:
+            self._traffic.stderr_worst_request = max(self._traffic.stderr_worst_request, said)
         self.seen.add("stderr_volume")
-        said = self.child.stderr_bytes() - self._stderr
-        if said > STDERR_LIMIT:
-            self.note("stderr_volume", f"{said} bytes {phase}")
+        full = self._traffic.requests_until_full(STDERR_LIMIT)
+        if full is not None:
+            before, worst = self._traffic.stderr_before_ready, self._traffic.stderr_worst_request
+            self.note(
+                "stderr_volume",
+                f"{before} bytes before ready and up to {worst} with a request: full after {full} requests",
+            )
 
     def note(self, rule: str, detail: str) -> None:
         """A rule was broken; the first example stays."""
