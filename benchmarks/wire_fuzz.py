@@ -1,10 +1,13 @@
 """Mutated protocol lines through decoder and client: `python benchmarks/wire_fuzz.py [LINES] [SEED]` (1,000,000, 1).
 
-Half of the lines go through the decoder and the parsers of all messages, half to a client that waits for `ready`, for
-an answer, or for an utterance. Nothing but `ProtocolError` and `SidecarError` may come out, no call may take longer
-than 10 s, and the memory must not grow with the lines. The exit code is 1 when any of that fails. Budget: 10 minutes.
+All lines go through the reader that splits a child's stdout; then half of them to a client that waits for `ready`, for
+an answer, or for one utterance or two at once, and a quarter each through the decoder with the parsers of all messages
+and through the conformance examination. Nothing but `ProtocolError`, `SidecarError` and `Lost` may come out, no call
+may take longer than 10 s, and the memory must not grow with the lines. The exit code is 1 when any of that fails.
+Budget: 10 minutes.
 """
 
+import io
 import json
 import random
 import sys
@@ -18,7 +21,9 @@ import numpy as np
 
 from rocm_wizard.runner.exit_status import explain_exit
 from rocm_wizard.runner.spec import ChildSpec, ChildTimeout, ExitReport, Line
+from rocm_wizard.runner.streams import StdoutReader
 from rocm_wizard.sidecar.client import SidecarClient, SidecarError
+from rocm_wizard.sidecar.conformance.wire import Lost, Wire
 from rocm_wizard.sidecar.messages import (
     ProtocolError,
     decode_line,
@@ -27,9 +32,11 @@ from rocm_wizard.sidecar.messages import (
     parse_ready,
     parse_text,
 )
+from rocm_wizard.sidecar.pipelined import speak_many
 
 LINES_A_CHILD = 20
 LONGEST_CALL = 10.0
+LINE_LIMIT = 2**20
 SILENCE = np.zeros(16, np.float32)
 ID = "$request_id"
 AUDIO = encode_samples(np.linspace(-1, 1, 24, dtype=np.float32))
@@ -44,7 +51,8 @@ ODD: tuple[object, ...] = (
     None, True, -1, 0, 2**70, 1e308, "", "\ud800", "\x1b[31m", "0" * 300, [], {}, [[]], {"a": None}, "NaN", AUDIO[:-1],
 )  # fmt: skip
 SPLICES = (
-    b"\x00", b"\xff\xfe", b"\xed\xa0\x80", b"NaN", b"1e999", b'"', b"}{", b"\\u", b"[" * 2000, b"9" * 5000, b"\r",
+    b"\x00", b"\n", b"\xff\xfe", b"\xed\xa0\x80", b"NaN", b"1e999", b'"', b"}{", b"\\u", b"[" * 2000, b"9" * 5000,
+    b"\r",
 )  # fmt: skip
 
 
@@ -73,12 +81,12 @@ def mutate(random_: random.Random) -> bytes:
 
 
 class FuzzChild:
-    """A child whose stdout is a list of lines; the id of the last request is filled in."""
+    """A child whose stdout has these lines; the id of the last request is filled in."""
 
     pid = 0
     spec = ChildSpec("fuzz", [], Path())
 
-    def __init__(self, lines: list[bytes]) -> None:
+    def __init__(self, lines: list[Line]) -> None:
         self._lines = lines
         self._id = b""
 
@@ -91,7 +99,8 @@ class FuzzChild:
             raise ChildTimeout
         if not self._lines:
             return None
-        return Line(self._lines.pop().replace(ID.encode("ascii"), self._id), time.monotonic())
+        line = self._lines.pop()
+        return Line(line.data.replace(ID.encode("ascii"), self._id), time.monotonic(), line.torn)
 
     def close_stdin(self) -> None:
         pass
@@ -108,14 +117,27 @@ class FuzzChild:
     def stderr_lines(self) -> int:
         return 0
 
+    def drain(self) -> None:
+        pass
+
     def stop(self, grace: float = 5.0) -> ExitReport:
         del grace
         return ExitReport(0, explain_exit(0), "none", 0.0)
 
 
-def decode(line: bytes) -> None:
+def read(lines: list[bytes]) -> list[Line]:
+    """The lines as the reader of a child's stdout splits them; the last one has no end."""
+    reader = StdoutReader(io.BytesIO(b"\n".join(lines)), LINE_LIMIT)
+    reader.start()
+    split: list[Line] = []
+    while (line := reader.get(LONGEST_CALL)) is not None:
+        split.append(line)
+    return split
+
+
+def decode(line: Line) -> None:
     """The decoder, and every parser on what it gave."""
-    message = decode_line(line)
+    message = decode_line(line.data)
     parsers: tuple[Callable[[dict[str, object]], object], ...] = (parse_chunk, parse_ready, parse_text)
     for parse in parsers:
         try:
@@ -124,12 +146,23 @@ def decode(line: bytes) -> None:
             pass
 
 
-def converse(lines: list[bytes], random_: random.Random, outcomes: "Counter[str]") -> None:
+def examine(lines: list[Line], outcomes: "Counter[str]") -> None:
+    """The conformance examination's half of the wire, until all lines are read."""
+    wire = Wire(FuzzChild(lines), 5)
+    while lines:
+        try:
+            wire.receive()
+        except Lost:
+            outcomes["lost"] += 1
+    outcomes.update(wire.broken.keys())
+
+
+def converse(lines: list[Line], random_: random.Random, outcomes: "Counter[str]") -> None:
     """Clients, one after the other as each is lost, until all lines are read."""
     while lines:
-        lines.append(json.dumps(SEEDS[0]).encode("ascii"))
+        lines.append(Line(json.dumps(SEEDS[0]).encode("ascii"), 0.0))
         if random_.random() < 0.1:
-            lines.append(mutate(random_))
+            lines += read([mutate(random_)])
         client = SidecarClient(FuzzChild(lines), ready_seconds=5, message_seconds=5, text_before_ready=True)
         try:
             live(client, lines, random_, outcomes)
@@ -139,16 +172,18 @@ def converse(lines: list[bytes], random_: random.Random, outcomes: "Counter[str]
             error.detail.encode("utf-8")
 
 
-def live(client: SidecarClient, lines: list[bytes], random_: random.Random, outcomes: "Counter[str]") -> None:
+def live(client: SidecarClient, lines: list[Line], random_: random.Random, outcomes: "Counter[str]") -> None:
     """One client's life."""
     client.wait_ready()
     while lines:
-        act = random_.randrange(4)
+        act = random_.randrange(5)
         try:
             if act == 0:
                 client.transcribe(SILENCE, 16000, None)
             elif act == 1:
                 client.infer({"text": "x"})
+            elif act == 4:
+                speak_many(client, [{"text": "x"}, {"text": "y"}], 2)
             else:
                 for _ in client.speak({"text": "x"}):
                     if act == 3:
@@ -169,12 +204,14 @@ def main(lines: int, seed: int) -> int:
     tracemalloc.start()
     first_peak = 0
     while done < lines:
-        batch = [mutate(random_) for _ in range(LINES_A_CHILD)]
-        done += len(batch)
+        batch = read([mutate(random_) for _ in range(LINES_A_CHILD)])
+        done += LINES_A_CHILD
         before = time.perf_counter()
         try:
             if done % (2 * LINES_A_CHILD):
                 converse(batch, random_, outcomes)
+            elif done % (4 * LINES_A_CHILD):
+                examine(batch, outcomes)
             else:
                 for line in batch:
                     try:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from rocm_wizard.audio.sound_file import NoSound, read_header
 from rocm_wizard.audio.wav import file_sha256, read_audio, unused_path, write_wav
 
 
@@ -84,6 +85,30 @@ def test_what_cannot_be_read(folder: Path) -> None:
     soundfile.write(folder / "nan.wav", np.array([0.0, np.nan]), 24_000, subtype="FLOAT")
     with pytest.raises(ValueError, match="NaN"):
         read_audio(folder / "nan.wav")
+
+
+def with_rate(file: Path, rate: int) -> Path:
+    """A WAV file of a tenth of a second whose header says `rate`."""
+    soundfile.write(file, np.full(1600, 0.25), 16_000, subtype="PCM_16")
+    content = bytearray(file.read_bytes())
+    content[24:28] = rate.to_bytes(4, "little")
+    file.write_bytes(content)
+    return file
+
+
+@pytest.mark.parametrize("rate", [0, 1, 999, 768_001, 2**31 - 1, 2**32 - 1])
+def test_a_rate_that_nobody_records_at_is_refused(folder: Path, rate: int) -> None:
+    file = with_rate(folder / "rate.wav", rate)
+    with pytest.raises(NoSound):
+        read_header(file)
+    with pytest.raises(ValueError, match=r"rate\.wav is not a readable sound file"):
+        read_audio(file)
+
+
+@pytest.mark.parametrize("rate", [1000, 44_101, 768_000])
+def test_a_rate_within_the_limits_is_read(folder: Path, rate: int) -> None:
+    file = with_rate(folder / "rate.wav", rate)
+    assert (read_header(file).rate, read_audio(file)[1]) == (rate, rate)
 
 
 def test_hash_is_of_the_whole_file(folder: Path) -> None:

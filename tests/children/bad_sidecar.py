@@ -9,6 +9,7 @@ import json
 import math
 import os
 import struct
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -86,6 +87,11 @@ def half_line(_: str) -> None:
     os._exit(0)
 
 
+def half_line_killed(_: str) -> None:
+    write(b'{"type": "result", "te')
+    os.kill(os.getpid(), 9)
+
+
 def unknown_then_silent(_: str) -> None:
     send(type="progress", done=0.5)
     time.sleep(600)
@@ -109,6 +115,7 @@ BOTH: dict[str, Callable[[str], None]] = {
     "type_is_number": spills(b'{"type": 7}\n'),
     "deep_nesting": spills(b"[" * 100_000 + b"\n"),
     "half_line": half_line,
+    "half_line_killed": half_line_killed,
     "huge_line": huge_line,
     "silent": lambda _: time.sleep(600),
     "unknown_then_silent": unknown_then_silent,
@@ -238,12 +245,23 @@ def table(kind: str) -> dict[str, Callable[[str], None]]:
     return {"": proper} | (ASR if kind == "asr" else TTS) | harmless
 
 
+def leaves_behind() -> None:
+    """A process with a session and pipes of its own, which nobody ends."""
+    code = "import time; time.sleep(600)"
+    nothing = subprocess.DEVNULL
+    subprocess.Popen(
+        [sys.executable, "-c", code], stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True
+    )
+
+
 def end(mode: str) -> None:
     """What goes wrong after stdin was closed."""
     if mode in ("lingers", "tone"):
         sys.stderr.write("bye\n")
     if mode == "lingers":
         time.sleep(600)
+    while mode == "prints_forever_at_the_end":
+        write(b"cleaning up\n")
     if mode == "prints_at_the_end":
         write(b"cleaning up\n")
     if mode == "answers_at_the_end":
@@ -258,6 +276,8 @@ def main(kind: str, mode: str) -> None:
         START[mode]()
     if mode not in ("no_device", "wrong_device"):
         ready()
+    if mode == "leaves_behind":
+        leaves_behind()
     answers = table(kind)
     if mode == "reads_nothing":
         time.sleep(600)

@@ -6,8 +6,17 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 WAIT = 600
+
+
+def detached(seconds: float) -> int:
+    """A process with a session of its own, which no group signal reaches, and without our pipes."""
+    code, nothing = f"import time; time.sleep({seconds})", subprocess.DEVNULL
+    return subprocess.Popen(
+        [sys.executable, "-c", code], stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True
+    ).pid
 
 
 def main(mode: str, argument: str) -> None:
@@ -27,6 +36,28 @@ def main(mode: str, argument: str) -> None:
         child = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.DEVNULL)
         print(child.pid, flush=True)
         time.sleep(WAIT)
+    elif mode == "detached":
+        print(detached(WAIT), flush=True)
+        sys.stdin.read()
+    elif mode == "detached_at_the_end":
+        sys.stdin.read()
+        print(detached(WAIT), flush=True)
+    elif mode == "daemon":
+        code = f"import child; print(child.detached({WAIT}))"
+        print(
+            subprocess.check_output([sys.executable, "-c", code], cwd=Path(__file__).parent, text=True),
+            end="",
+            flush=True,
+        )
+        sys.stdin.read()
+    elif mode == "detached_briefly":
+        print(detached(float(argument)), flush=True)
+        sys.stdin.read()
+    elif mode == "logs":
+        for _ in range(int(argument) // 64):
+            sys.stderr.write("x" * 63 + "\n")
+        print("logged", flush=True)
+        sys.stdin.read()
     elif mode == "orphan":
         code = f"import time; time.sleep({WAIT})"
         print(subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.DEVNULL).pid, flush=True)
@@ -51,6 +82,25 @@ def main(mode: str, argument: str) -> None:
         print(os.environ.get(argument, "(unset)"), flush=True)
     elif mode == "partial":
         sys.stdout.write("no newline at the end")
+    elif mode == "bursts":
+        bursts(argument)
+    elif mode == "left_behind":
+        code = f"import time; time.sleep({WAIT})"
+        print(subprocess.Popen([sys.executable, "-c", code], start_new_session=True).pid, flush=True)
+        bursts("149")
+        os._exit(1)
+
+
+def bursts(sizes: str) -> None:
+    """Numbered frames on stderr, so many at once; then an error line, or `wait`."""
+    number = 0
+    for size in sizes.split(","):
+        if size == "wait":
+            time.sleep(WAIT)
+        os.write(2, "".join(f"frame {number + n}\n" for n in range(int(size))).encode("ascii"))
+        number += int(size)
+        time.sleep(0.15)
+    os.write(2, b"RuntimeError: out of memory\n")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 right: always the transcript. slower: 3 ms more each time. wrong: another text. mute: no text.
 dies: at its third answer, always.
+dots: no words at first, then the transcript.
 mishears_a_fifth: every fifth character is another one.
 dies_once: at its third answer in the first life only; COUNT_FILE remembers.
 """
@@ -25,6 +26,8 @@ def main(mode: str, count_file: Path, transcript: str) -> None:
         if answered == 2 and (mode == "dies" or (mode == "dies_once" and lives == 0)):
             os._exit(3)
         text = {"wrong": "nothing of the kind", "mute": ""}.get(mode, transcript)
+        if mode == "dots" and not answered:
+            text = "..."
         if mode == "mishears_a_fifth":
             text = "".join("错" if place % 5 == 4 else letter for place, letter in enumerate(transcript))
         print(json.dumps({"type": "result", "text": text}), flush=True)

@@ -1,8 +1,9 @@
 """A speaking sidecar that plays a recording: `python speaking_sidecar.py JSON`. Standard library and numpy.
 
-Keys: wav (mono 16-bit file), fault, at (number of the block it strikes, from 0), delay (seconds a block), log (a line
-for stderr), dies_after (utterances), only (number of the one utterance with the fault, from 0). Blocks have the length
-that the request asks for; a pause follows, as on the wire.
+Keys: wav (mono 16-bit file), characters (of what is said in it: shorter texts get a shorter part), fault, at (number of
+the block it strikes, from 0), delay (seconds a block), log (a line for stderr), dies_after (utterances), only (number
+of the one utterance with the fault, from 0), from (number of the first utterance with it). Blocks have the length that
+the request asks for; a pause follows, as on the wire.
 """
 
 import base64
@@ -60,6 +61,8 @@ def spoil(blocks: list[Any], fault: str, at: int) -> list[Any]:
         blocks = blocks * 9
     elif fault == "mute":
         blocks = [block * 0 for block in blocks]
+    elif fault == "breaks_off":
+        blocks = blocks[:1]
     elif fault == "whole":
         blocks = [np.concatenate(blocks)]
     return blocks
@@ -69,6 +72,7 @@ def speak(script: dict[str, Any], message: dict[str, Any], fault: str) -> None:
     """One utterance."""
     request = message["request"]
     samples, rate = read(script["wav"])
+    samples = samples[: len(samples) * len(request["text"]) // script.get("characters", 1)]
     size = int(rate * request["chunk_size_seconds"])
     blocks = [samples[begin : begin + size] for begin in range(0, len(samples) - size // 4, size)]
     at = script.get("at", 3)
@@ -99,7 +103,7 @@ def main(script: dict[str, Any]) -> None:
     for spoken, line in enumerate(sys.stdin):
         if spoken == script.get("dies_after"):
             os._exit(3)
-        struck = spoken == script.get("only", spoken)
+        struck = spoken == script.get("only", spoken) and spoken >= script.get("from", 0)
         speak(script, json.loads(line), script.get("fault", "") if struck else "")
 
 

@@ -2,6 +2,8 @@
 
 serial: answers one request after the other. parallel: works on two at once, so that two cost as much as one.
 mute: says nothing for a second request that waits beside the first. strange: answers with an id nobody asked for.
+other: says something else for it, just as long. endless, hums: never comes to an end, with sound or unknown messages.
+rate: changes the sample rate.
 """
 
 import base64
@@ -25,12 +27,13 @@ def send(**message: object) -> None:
         sys.stdout.flush()
 
 
-def speak(request_id: str, level: float) -> None:
+def speak(request_id: str, level: float, *, rate: int = RATE, done: bool = True) -> None:
     """Half a second of sound after some work."""
     time.sleep(WORK)
     audio = base64.b64encode(struct.pack(f"<{RATE // 2}f", *([level] * (RATE // 2)))).decode("ascii")
-    send(type="chunk", request_id=request_id, sample_rate=RATE, audio_b64=audio, text="")
-    send(type="done", request_id=request_id)
+    send(type="chunk", request_id=request_id, sample_rate=rate, audio_b64=audio, text="")
+    if done:
+        send(type="done", request_id=request_id)
 
 
 def worker(mode: str, requests: "queue.Queue[str | None]") -> None:
@@ -42,7 +45,14 @@ def worker(mode: str, requests: "queue.Queue[str | None]") -> None:
             beside = under_way > 1
         if mode == "strange":
             send(type="chunk", request_id="somebody", sample_rate=RATE, audio_b64="AAAA", text="")
-        speak(request_id, 0.0 if mode == "mute" and beside else 0.3)
+        while mode == "hums":
+            send(type="progress")
+            time.sleep(0.05)
+        while mode == "endless":
+            speak(request_id, 0.3, done=False)
+        if mode == "rate":
+            speak(request_id, 0.3, rate=48000, done=False)
+        speak(request_id, {"mute": 0.0, "other": 0.25}.get(mode, 0.3) if beside else 0.3)
         with lock:
             under_way -= 1
 

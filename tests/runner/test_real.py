@@ -4,6 +4,8 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -81,6 +83,56 @@ def test_megabytes_of_stderr_neither_block_the_child_nor_the_answer(bench: Bench
     assert len(child.stderr_tail()) == 200
 
 
+def told(bench: Bench) -> list[str | int]:
+    """What the journal has of the child's stderr: lines, and how many were dropped between them."""
+    found: list[str | int] = []
+    for event in bench.events:
+        if isinstance(event, ev.LogLines):
+            found += [*event.lines, *([event.dropped] if event.dropped else [])]
+    return found
+
+
+@pytest.mark.parametrize("sizes", ["149", "149,30", "30,1000,90,5", "199"])
+def test_the_last_200_lines_of_a_child_are_in_the_journal_in_their_order(bench: Bench, sizes: str) -> None:
+    child = bench.start("bursts", sizes)
+    assert child.read(20) is None
+    child.stop()
+    count = sum(map(int, sizes.split(",")))
+    error, number = "RuntimeError: out of memory", 0
+    for item in told(bench):  # neither twice nor out of order; what is dropped is counted where it was
+        if isinstance(item, int):
+            number += item
+        else:
+            assert item == (f"frame {number}" if number < count else error)
+            number += 1
+    assert number == count + 1
+    expected = [f"frame {n}" for n in range(max(0, count - 199), count)] + [error]
+    assert told(bench)[-len(expected) :] == expected == child.stderr_tail()
+    assert isinstance(bench.events[-1], ev.ChildEnded)
+
+
+def test_a_silent_childs_lines_reach_the_journal_while_somebody_waits_for_it(bench: Bench) -> None:
+    child = bench.start("bursts", "149,wait")
+    deadline = time.monotonic() + 20
+    while len(told(bench)) < 149 and time.monotonic() < deadline:
+        with pytest.raises(ChildTimeout):
+            child.read(0.1)
+    assert told(bench) == [f"frame {n}" for n in range(149)]
+
+
+@posix
+def test_the_last_lines_do_not_wait_for_a_process_that_holds_the_pipe_open(bench: Bench) -> None:
+    child = bench.start("left_behind")
+    orphan = psutil.Process(int(read(child)))
+    try:
+        assert child.read(20) is None
+        child.stop(grace=0.2)
+        assert told(bench) == [*(f"frame {n}" for n in range(149)), "RuntimeError: out of memory"]
+    finally:
+        with suppress(psutil.NoSuchProcess):
+            orphan.kill()
+
+
 def test_a_line_over_the_limit_is_an_error_and_stays_one(bench: Bench) -> None:
     child = bench.start("long_line", "300000", line_limit=100_000)
     for _ in range(2):
@@ -136,7 +188,7 @@ def test_what_a_dead_child_left_behind_goes_too(bench: Bench) -> None:
     child = bench.start("orphan")
     orphan = int(read(child))
     assert child.read(20) is None, "the orphan holds stdout open, but the child itself is gone"
-    child.stop()
+    child.stop(grace=0.2)
     assert gone(orphan)
 
 
@@ -200,6 +252,16 @@ def test_environment_changes_and_secrets(bench: Bench, monkeypatch: pytest.Monke
     started = next(event for event in bench.events if isinstance(event, ev.ChildStarted))
     assert started.environment == {"HF_TOKEN": "***", "PYTHONPATH": None, "TTS_DEVICE": "cpu"}
     assert started.argv[-1] == "HF_TOKEN"
+
+
+def test_a_secret_is_not_told_by_the_command_by_stderr_or_by_the_spec_itself(bench: Bench) -> None:
+    child = bench.start("bursts", "2", "frame 1", environment={"HF_TOKEN": "frame 1", "OTHER": "frame 0"})
+    assert "frame 1" not in repr(replace(child.spec, argv=(), hidden=frozenset({"frame 1"})))
+    assert child.read(20) is None
+    child.stop()
+    started = next(event for event in bench.events if isinstance(event, ev.ChildStarted))
+    assert started.argv[-1] == "***"
+    assert told(bench) == child.stderr_tail() == ["frame 0", "***", "RuntimeError: out of memory"]
 
 
 def test_a_missing_program_says_so(bench: Bench) -> None:

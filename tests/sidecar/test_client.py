@@ -17,6 +17,7 @@ from rocm_wizard.runner.spec import ChildSpec
 from rocm_wizard.sidecar.channel import Traffic
 from rocm_wizard.sidecar.client import Block, SidecarClient, SidecarError
 from rocm_wizard.sidecar.messages import encode_samples
+from rocm_wizard.sidecar.pipelined import speak_many
 
 SOUND = np.array([0.25, -0.25], np.float32)
 READY = {"line": {"type": "ready", "device": "cpu"}}
@@ -163,7 +164,7 @@ messages = st.one_of(
         st.one_of(st.none(), st.integers(), st.floats(), st.sampled_from(["chunk", "done", "error", "\ud800", "AAAA"])),
     ),
 )
-acts = st.lists(st.sampled_from(["transcribe", "infer", "speak", "interrupt"]), min_size=1, max_size=4)
+acts = st.lists(st.sampled_from(["transcribe", "infer", "speak", "interrupt", "pair"]), min_size=1, max_size=4)
 
 
 @settings(max_examples=300, deadline=2000)
@@ -179,6 +180,8 @@ def test_nothing_but_a_sidecar_error_comes_out(lines: list[dict[str, Any]], aske
                 client.transcribe(SOUND, 16000, None)
             elif act == "infer":
                 client.infer({"text": "x"})
+            elif act == "pair":
+                speak_many(client, [{"text": "x"}, {"text": "y"}], 2)
             else:
                 for _ in client.speak({"text": "x"}):
                     if act == "interrupt":

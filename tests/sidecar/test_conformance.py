@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from pathlib import Path
 
 import psutil
@@ -84,6 +85,27 @@ def test_a_command_that_does_not_exist_could_not_be_checked(tmp_path: Path, caps
     code = main(["sidecar", "conform", "--kind", "asr", "--", str(tmp_path / "nothing here")])
     assert code == 3
     assert "0 of 26 rules kept, 0 broken, 26 could not be checked." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", ["asr", "tts"])
+def test_the_kind_is_told_by_the_first_answer(capsys: pytest.CaptureFixture[str], kind: str) -> None:
+    assert main(["sidecar", "conform", "--deadline", "10", "--", sys.executable, str(CHILD), kind, ""]) == 0
+    assert f"{len(RULES[kind])} of {len(RULES[kind])} rules kept" in capsys.readouterr().out
+
+
+def test_a_kind_that_nobody_can_tell_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sidecar", "conform", "--ready", "10", "--", sys.executable, "-c", "pass"]) == 3
+    assert "--kind" in capsys.readouterr().err
+
+
+def test_a_child_that_never_stops_talking_is_told_by_the_deadline(tmp_path: Path) -> None:
+    started = time.monotonic()
+    judged = examine(tmp_path, "asr", "prints_forever", CHILD.parent.parent / "bad_sidecar.py")
+    assert judged["ready_first"].state is State.BROKEN
+    assert judged["end_of_input"].state is State.COULD_NOT_CHECK
+    judged = examine(tmp_path, "tts", "prints_forever_at_the_end", CHILD.parent.parent / "bad_sidecar.py")
+    assert judged["end_of_input"] == Judged("end_of_input", State.BROKEN, "did not end within 10 s")
+    assert time.monotonic() - started < 45
 
 
 def test_the_command_line_gives_json_and_its_exit_code(capfdbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -43,7 +43,8 @@ def test_the_embedded_voice_is_measured_as_far_as_it_has_settings(bench: Bench) 
     assert found["acceptance.embedded"].outcome is Outcome.SKIPPED
     assert found["acceptance.no_steps"].outcome is Outcome.SKIPPED
     assert sum(id.startswith("bench.blocks_") for id in found) == 1
-    assert sum(id.startswith("tts.concurrency_") for id in found) == 1
+    assert len(found.keys() & {"tts.concurrency_one", "tts.concurrency_two"}) == 1
+    assert "tts.concurrency_exact" in found, "the embedded voice says the same sentence alike"
     phases = {(one.id, one.phase) for one in stage.measurements}
     for name in ("long_blocks", "short_blocks"):
         assert {(f"acceptance.first_audio_{name}", phase) for phase in ("cold", "warm")} <= phases
@@ -63,7 +64,7 @@ def test_a_voice_of_ones_own_is_measured_setting_by_setting(
     bench.options(
         acceptance=True,
         level="quick",
-        text="Yes.",
+        text="Yes, it does.",
         tts_command=[sys.executable, "-u", "-m", "rocm_wizard.speech.tts", *voice.arguments()],
         reference=voice.reference,
         reference_text=voice.reference_text,
@@ -71,8 +72,9 @@ def test_a_voice_of_ones_own_is_measured_setting_by_setting(
     stage = bench.run(AcceptanceStage).stage("acceptance")
     found = {finding.id: finding for finding in stage.findings}
     assert stage.outcome in (Outcome.PASSED, Outcome.WARNING), [(f.id, f.facts) for f in stage.findings]
-    for family in ("bench.blocks_", "bench.steps_", "bench.bucket_", "tts.concurrency_", "acceptance.blocks_"):
+    for family in ("bench.blocks_", "bench.steps_", "bench.bucket_", "acceptance.blocks_"):
         assert sum(id.startswith(family) for id in found) == 1, (family, sorted(found))
+    assert len(found.keys() & {"tts.concurrency_one", "tts.concurrency_two", "tts.concurrency_wrong"}) == 1
     assert found["acceptance.graph_not_here"].outcome is Outcome.SKIPPED
     values = {(one.id, one.sample): one.value for one in stage.measurements}
     cfm = [value for (id, _), value in values.items() if id == "acceptance.block_cfm"]

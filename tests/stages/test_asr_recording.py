@@ -99,6 +99,14 @@ def test_what_is_no_recording(tmp_path: Path) -> None:
     assert refused(tmp_path / "empty.wav").id == "asr.recording_empty"
     (tmp_path / "text.wav").write_text("he was not an ill disposed young man\n" * 9, encoding="utf-8")
     assert refused(tmp_path / "text.wav").id == "asr.recording_unreadable"
+    content = bytearray(write(tmp_path, tone(16000), 16000).read_bytes())
+    content[24:28] = (999).to_bytes(4, "little")
+    (tmp_path / "rate.wav").write_bytes(content)
+    found = refused(tmp_path / "rate.wav")
+    assert (found.id, found.facts["reason"]) == (
+        "asr.recording_unreadable",
+        "its header says 999 Hz; 1000 to 768000 Hz are read",
+    )
     (tmp_path / "folder.wav").mkdir()
     assert refused(tmp_path / "folder.wav").id in ("asr.recording_unreadable", "asr.recording_empty")
 

@@ -253,6 +253,7 @@ def test_a_person_decides_where_there_is_no_transcript(bench: Bench, option: str
     stage = pipeline.run().stage("asr_smoke")
     assert [question.id for question in asked] == ["asr.text_matches"]
     assert asked[0].facts["text"] == ENGLISH.transcript
+    assert asked[0].timeout == 60, "long enough to read it, and an end for a run that nobody attends"
     assert stage.findings[-1].id == id
     assert stage.outcome is outcome
 

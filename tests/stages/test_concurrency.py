@@ -30,11 +30,11 @@ class ConcurrencyOnly:
             return
 
 
-def compared(bench: Bench, mode: str, text: str = "One. Two. Three.") -> dict[str, Finding]:
+def compared(bench: Bench, mode: str, text: str = "One. Two. Three.", message: float = 10.0) -> dict[str, Finding]:
     bench.options(
         tts_command=[sys.executable, "-u", str(CHILDREN / "two_at_a_time.py"), mode],
         text=text,
-        limits={"ready": 10.0, "message": 10.0},
+        limits={"ready": 10.0, "message": message},
     )
     return {finding.id: finding for finding in bench.run(ConcurrencyOnly).stage("tts_smoke").findings}
 
@@ -56,13 +56,28 @@ def test_one_that_works_on_two_is_found(bench: Bench) -> None:
     ("mode", "finding", "outcome"),
     [
         ("mute", "tts.concurrency_wrong", Outcome.WARNING),
+        ("other", "tts.concurrency_wrong", Outcome.WARNING),
         ("strange", "wire.wrong_request_id", Outcome.FAILED),
+        ("rate", "wire.sample_rate_changed", Outcome.FAILED),
     ],
 )
 def test_faster_but_wrong_is_never_recommended(bench: Bench, mode: str, finding: str, outcome: Outcome) -> None:
     found = compared(bench, mode)
     assert found[finding].outcome is outcome
     assert "tts.concurrency_two" not in found
+
+
+@pytest.mark.parametrize(("mode", "finding"), [("endless", "wire.endless"), ("hums", "sidecar.silent")])
+def test_a_voice_that_does_not_come_to_an_end(bench: Bench, mode: str, finding: str) -> None:
+    found = compared(bench, mode, message=0.5)
+    assert found[finding].outcome is Outcome.FAILED
+
+
+@pytest.mark.parametrize("text", [" … ", "?!"])
+def test_a_text_without_words_is_not_compared(bench: Bench, text: str) -> None:
+    found = compared(bench, "serial", text)
+    assert found["tts.concurrency_no_words"].outcome is Outcome.SKIPPED
+    assert not {"tts.concurrency_one", "tts.concurrency_two"} & set(found)
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_both_passes_of_a_sound_checkout(bench: Bench, checkout: Path, kind: str
         ("tts", "banner", "sidecar.host_garbage", Outcome.FAILED),
         ("asr", "print", "sidecar.host_garbage", Outcome.FAILED),
         ("tts", "print", "sidecar.host_garbage", Outcome.FAILED),
-        ("asr", "stderr", "sidecar.host_stderr", Outcome.WARNING),
+        ("asr", "some_stderr", "sidecar.host_stderr", Outcome.WARNING),
         ("asr", "dies", "sidecar.host_died", Outcome.FAILED),
         ("asr", "load", "sidecar.host_load_failed", Outcome.FAILED),
         ("tts", "refuse", "sidecar.host_refused", Outcome.FAILED),
@@ -108,6 +108,32 @@ def test_what_only_the_host_would_meet(
 def test_the_hosts_own_limits(bench: Bench, checkout: Path, fault: str, limits: dict[str, float], finding: str) -> None:
     (checkout / ".env").write_text(f"FAULT={fault}\n", encoding="utf-8")
     assert list(run(bench, "asr", first=False, **limits)) == [finding]
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="its pipes are larger")
+@pytest.mark.parametrize("fault", ["stderr", "nearly_full"])
+def test_a_recogniser_whose_stderr_nobody_reads_stands_still(bench: Bench, checkout: Path, fault: str) -> None:
+    """Before `ready`, or with the first answer: 300 bytes do not fit behind 3990."""
+    (checkout / ".env").write_text(f"FAULT={fault}\n", encoding="utf-8")
+    findings = run(bench, "asr", host_ready=2.0, host_answer=0.5)
+    assert {id: found.outcome for id, found in findings.items()} == {"sidecar.host_stderr_full": Outcome.FAILED}
+    facts = findings["sidecar.host_stderr_full"].facts
+    assert (facts["seconds"], facts["limit"]) == (2.0 if fault == "stderr" else 0.5, 4096)
+    stderr = facts["stderr"]
+    assert isinstance(stderr, list) and stderr
+    logged = (bench.folder / "logs" / "asr-sidecar-as-the-host.log").read_text(encoding="utf-8")
+    assert len(logged) == (8400 if fault == "stderr" else 4290), "what it had to say is read at last"
+
+
+def test_how_much_a_recogniser_logs_is_told_though_nobody_reads_it(bench: Bench, checkout: Path) -> None:
+    (checkout / ".env").write_text("FAULT=some_stderr\n", encoding="utf-8")
+    found = run(bench, "asr")["sidecar.host_stderr"]
+    assert (found.facts["most"], found.facts["requests"]) == (2400, 6)
+
+
+def test_the_voices_stderr_is_read(bench: Bench, checkout: Path) -> None:
+    (checkout / ".env").write_text("FAULT=stderr\n", encoding="utf-8")
+    assert list(run(bench, "tts")) == ["sidecar.host_same"]
 
 
 def test_a_slow_start_is_told_in_the_first_pass_too(bench: Bench, checkout: Path) -> None:

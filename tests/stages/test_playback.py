@@ -26,6 +26,7 @@ from rocm_wizard.report.catalogue import Catalogue
 from rocm_wizard.stages.playback import PLAYED, PLAYING, Player
 from rocm_wizard.stages.playback_findings import ask_heard, report_playback
 from rocm_wizard.stages.session import Session
+from rocm_wizard.tui.sound import Playhead, playhead
 from tests.audio.player_host import RATE, blocks, speech_like
 from tests.audio.pulse_server import Capture, PulseServer, align, require_tools, silent_environment, wait_until
 from tests.stages.bench import Bench
@@ -242,13 +243,16 @@ def test_progress_says_what_was_heard_and_a_late_block_is_a_gap_where_it_was(ben
     stage = run(bench, Speaks(bench.session, sound, between=between, real_time_factor=1.4), answer="no")
     assert played(stage).id == "playback.synthesis_too_slow"
     assert values(stage, "playback.gap_at") == [pytest.approx(0.8)]
-    assert values(stage, "playback.gap") == [played(stage).facts["longest_gap_ms"] / 1000]  # pyright: ignore
+    longest = played(stage).facts["longest_gap_ms"] / 1000  # pyright: ignore
+    assert values(stage, "playback.gap") == [longest]
     assert values(stage, "playback.gaps") == values(stage, "playback.reprimes") == [1]
     heard = [step.done for step in steps]
     assert heard == sorted(heard)
     assert {step.unit for step in steps[:-1]} == {PLAYING}
     assert (steps[-1].unit, steps[-1].done, steps[-1].total) == (PLAYED, 1.6, 1.6)
     assert all(step.done <= (step.total or 0) for step in steps)
+    gap = values(stage, "playback.gap_at")[0], longest
+    assert playhead(stage, 1.6) == Playhead(1.6, True, (gap,)), "the step is over, its progress is gone"
     advice = stage.findings[-1]
     assert (advice.id, advice.outcome) == ("heard.no_other_output", Outcome.WARNING)
     assert "v24" in advice.facts["other_outputs"]  # pyright: ignore
@@ -291,5 +295,6 @@ def test_a_cancelled_stage_stops_the_sound_and_leaves_no_player(bench: Bench, pu
     stage = pipeline.run().stage("tts_smoke")
     assert time.monotonic() - began < 10
     assert stage.outcome is Outcome.CANCELLED
+    assert 0.3 <= values(stage, "playback.heard")[0] < 10
     assert not [pid for pid in players(stage) if psutil.pid_exists(pid)]
     assert pulse.streams("sink-inputs") == []

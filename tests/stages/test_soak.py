@@ -9,6 +9,7 @@ import pytest
 from rocm_wizard.qualification.finding import Finding
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.stages import soak
+from rocm_wizard.stages.device_meter import DeviceMeter
 from rocm_wizard.stages.recordings import bundled_recording
 from rocm_wizard.stages.soak import SoakStage
 from rocm_wizard.stages.soak_record import MEMORY_GROWTH, SoakRecord
@@ -44,6 +45,7 @@ def test_turns_until_the_time_is_over(bench: Bench) -> None:
     assert endured.outcome is Outcome.PASSED
     turns = endured.facts["turns"]
     assert isinstance(turns, int) and 8 <= turns < 60
+    assert found["soak.limits"][0].facts["wrong"] == soak.MOST_WRONG
     steady = {
         str(finding.facts["quantity"]) for finding in [*found.get("soak.steady", []), *found.get("soak.slower", [])]
     }
@@ -105,8 +107,10 @@ class Recorder:
         (lambda turn: 5e8 + turn * 1000, "soak.memory_steady"),
     ],
 )
-def test_a_leak_is_told_from_what_a_first_turn_needs(grown: Callable[[int], float], expected: str) -> None:
-    record, context = SoakRecord(), Recorder()
+def test_a_leak_is_told_from_what_a_first_turn_needs(
+    bench: Bench, grown: Callable[[int], float], expected: str
+) -> None:
+    record, context = SoakRecord(DeviceMeter(bench.session)), Recorder()
     for turn in range(40):
         record.add(context, "memory_asr", turn / 4, grown(turn), "B")  # type: ignore[arg-type]
     record.report(context, {}, {"memory_asr": "memory_asr"})  # type: ignore[arg-type]
@@ -147,6 +151,12 @@ def test_without_a_transcript_each_text_is_held_against_the_first(bench: Bench) 
     assert found["soak.stopped_wrong"][0].outcome is Outcome.FAILED
 
 
+def test_a_first_answer_without_words_is_no_measure_for_the_others(bench: Bench) -> None:
+    found = soaked(bench, "dots", audio=bundled_recording().file, asr_language=None)
+    (broke,) = found["soak.broke"]
+    assert broke.facts["wrong"] == 1, "the first one; the others agree with each other"
+
+
 def test_what_cannot_be_started_is_not_tried_again(bench: Bench) -> None:
     found = soaked(bench, "right", minutes=5, asr_command=None, asr_engine="checkout")
     assert len(found["sidecar.no_script"]) == 1
@@ -155,8 +165,9 @@ def test_what_cannot_be_started_is_not_tried_again(bench: Bench) -> None:
 
 
 def test_a_voice_that_falls_silent_breaks_the_soak(bench: Bench) -> None:
-    told = {"wav": str(bundled_recording().file), "fault": "mute", "only": 1}
+    spoken = bundled_recording()
+    told = {"wav": str(spoken.file), "fault": "mute", "only": 1}
     command = [sys.executable, "-u", str(CHILDREN / "speaking_sidecar.py"), json.dumps(told)]
-    found = soaked(bench, "right", minutes=5, tts_command=command)
+    found = soaked(bench, "right", minutes=5, tts_command=command, text=spoken.transcript)
     assert {finding.outcome for finding in found["tts.no_sound"]} == {Outcome.FAILED}
     assert found["soak.broke"][0].outcome is Outcome.FAILED

@@ -55,9 +55,11 @@ def test_bucket(on: Vocoder, off: Vocoder, id: str) -> None:
         (220.0, True, "bench.graph_on"),
         (109.0, True, "bench.graph_off"),
         (900.0, False, "bench.graph_wrong"),
+        (111.0, None, "acceptance.graph_unproven"),
+        (109.0, None, "bench.graph_off"),
     ],
 )
-def test_other_tokens_rule_graphs_out_whatever_they_gain(graph: float, equal: bool, id: str) -> None:
+def test_other_tokens_rule_graphs_out_whatever_they_gain(graph: float, equal: bool | None, id: str) -> None:
     assert advise_graph(100.0, graph, equal=equal).id == id
 
 

@@ -30,7 +30,7 @@ ASIDE = {"playback.not_wanted", "tts.quick", "tts.repeat_not_tried"}
 
 def speaks(bench: Bench, **script: object) -> None:
     """Gives the session a voice that says the bundled recording."""
-    told = {"wav": str(SPOKEN.file), **script}
+    told = {"wav": str(SPOKEN.file), "characters": len(SPOKEN.transcript or ""), **script}
     command = [sys.executable, "-u", str(CHILDREN / "speaking_sidecar.py"), json.dumps(told)]
     bench.options(
         tts_command=command,
@@ -133,6 +133,15 @@ def test_a_fault_is_named(bench: Bench, fault: str) -> None:
             assert "tts.speed_warm" not in found, "what is not the text is not measured further"
         case _:
             pass
+
+
+def test_a_voice_that_breaks_off_when_it_is_warm_has_no_warm_speed(bench: Bench) -> None:
+    speaks(bench, fault="breaks_off", **{"from": 1})
+    bench.options(repeat=2)
+    _, found = run(bench)
+    assert found["tts.duration_absurd"].outcome is Outcome.FAILED
+    assert float(str(found["tts.duration_absurd"].facts["seconds"])) == pytest.approx(0.4)
+    assert "tts.speed_warm" not in found
 
 
 def test_a_failure_that_only_the_log_shows(bench: Bench) -> None:

@@ -130,6 +130,8 @@ def playing(
     measured = [taken("playback.latency", 0.07, 1)]
     for number, (at, length) in enumerate(gaps, 1):
         measured += [taken("playback.gap_at", at, number), taken("playback.gap", length, number)]
+    if unit == "seconds played":
+        measured.append(taken("playback.heard", done, 1))
     return StageState(
         "tts_smoke",
         running=True,
@@ -169,9 +171,9 @@ def test_a_playback_that_is_over_belongs_to_its_own_utterance_only() -> None:
     assert (ended.at, ended.over, ended.gaps) == (2.0, True, ((0.5, 0.1),))
     assert playhead(stage, 1.2) is None, "the next utterance comes, and is not played"
     again = replace(stage, measurements=(*stage.measurements, taken("playback.latency", 0.07, 1)))
-    newer = playhead(again, 2.0)
+    newer = playhead(replace(again, progress=Progressed("tts_smoke", 0.1, 2.0, "seconds playing")), 2.0)
     assert newer is not None
-    assert newer.gaps == ()
+    assert (newer.at, newer.over, newer.gaps) == (0.1, False, ())
 
 
 def test_a_voice_is_in_the_word_that_its_time_has_reached() -> None:

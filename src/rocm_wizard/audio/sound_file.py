@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+RATES = range(1_000, 768_001)
+"""Sample rates in hertz of sound that somebody recorded; another one is damage, or made to exhaust the reader."""
 _STREAMED = (0, 0xFFFFFFFF)
 """Sizes that a writer leaves when it cannot go back: they promise nothing."""
 
@@ -32,7 +34,7 @@ class SoundHeader:
 def read_header(path: Path) -> SoundHeader:
     """The file's own description; the sound is not decoded.
 
-    Raises OSError, and `NoSound` when it is no sound file.
+    Raises OSError, and `NoSound` when it is no sound file or its rate is none of `RATES`.
     """
     import soundfile
 
@@ -40,9 +42,12 @@ def read_header(path: Path) -> SoundHeader:
         try:
             with soundfile.SoundFile(file) as sound:
                 name = f"{sound.format} {sound.subtype}"
-                return SoundHeader(sound.frames, sound.samplerate, sound.channels, name)
+                header = SoundHeader(sound.frames, sound.samplerate, sound.channels, name)
         except soundfile.LibsndfileError as error:
             raise NoSound(error.error_string) from error
+    if header.rate not in RATES:
+        raise NoSound(f"its header says {header.rate} Hz; {RATES.start} to {RATES.stop - 1} Hz are read")
+    return header
 
 
 def read_frames(path: Path, most: int) -> NDArray[np.float32]:

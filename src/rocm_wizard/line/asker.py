@@ -30,6 +30,9 @@ class LineAsker:
             self._write(f"  {number}. {self._catalogue.option(question.id, option)}{mark}")
         if question.free is not None:
             self._write(self._catalogue.format("line", f"type_{question.free}"))
+        if question.timeout is not None:
+            default = self._catalogue.option(question.id, question.default)
+            self._write(self._catalogue.format("line", "timeout", seconds=question.timeout, default=default))
         self._start_reader()
         deadline = None if question.timeout is None else time.monotonic() + question.timeout
         while not cancel.cancelled and (deadline is None or time.monotonic() < deadline):

@@ -15,7 +15,8 @@ from rocm_wizard.report.catalogue import Catalogue
 from rocm_wizard.report.widths import pad
 from rocm_wizard.runner.real import RealRunner
 from rocm_wizard.runner.spec import Child, ChildSpec, ChildTimeout, LineTooLong, StartFailed
-from rocm_wizard.sidecar.messages import ProtocolError, decode_line
+from rocm_wizard.sidecar.messages import ProtocolError
+from rocm_wizard.sidecar.told import decode_told
 
 SCHEMA = "rocm-wizard/bench@1"
 SILENT_SECONDS = 1800.0
@@ -87,9 +88,10 @@ class BenchRun:
         return finding.to_record() | words
 
     def _drive(self, child: Child) -> None:
+        hiding = child.spec.hiding()
         try:
             while (line := child.read(self._silent_seconds)) is not None:
-                self._take(decode_line(line.data))
+                self._take(decode_told(line.data, hiding))
         except ChildTimeout:
             self._wrong("bench.hung", Outcome.FAILED, seconds=self._silent_seconds)
             child.stop(grace=0.0)

@@ -1,10 +1,11 @@
-"""`rocm-wizard sidecar conform --kind asr|tts -- CMD...`: which rules of the wire a sidecar keeps, for its author."""
+"""`rocm-wizard sidecar conform -- CMD...`: which rules of the wire a sidecar keeps, for its author."""
 
 import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from rocm_wizard.arguments import Parser
@@ -15,7 +16,7 @@ from rocm_wizard.qualification.stage import CancelToken
 from rocm_wizard.report.catalogue import Catalogue
 from rocm_wizard.runner.real import RealRunner
 from rocm_wizard.runner.spec import Child, ChildSpec
-from rocm_wizard.sidecar.conformance.examine import Examiner
+from rocm_wizard.sidecar.conformance.examine import Examiner, kind_of
 from rocm_wizard.sidecar.conformance.requests import TEXTS, Voice
 from rocm_wizard.sidecar.conformance.rules import Judged, State
 
@@ -34,11 +35,16 @@ def conform(arguments: Sequence[str], language: str = "en") -> ExitCode:
     if not command:
         parser.error("name the sidecar's command after --")
     catalogue = Catalogue(options.lang or language)
-    if not options.json:
-        write_line(catalogue.format("conform", "started", kind=options.kind, command=" ".join(command)))
-    judged = _examine(options, command)
+    with _starter(options, command) as start:
+        kind = options.kind or kind_of(start, options.ready)
+        if kind is None:
+            print(catalogue.format("conform", "no_kind"), file=sys.stderr)
+            return ExitCode.COULD_NOT_CHECK
+        if not options.json:
+            write_line(catalogue.format("conform", "started", kind=kind, command=" ".join(command)))
+        judged = _examine(options, kind, start)
     if options.json:
-        _print_json(options.kind, command, judged, catalogue)
+        _print_json(kind, command, judged, catalogue)
     else:
         _print_lines(judged, catalogue)
     states = {one.state for one in judged}
@@ -50,13 +56,13 @@ def conform(arguments: Sequence[str], language: str = "en") -> ExitCode:
 def _parser() -> Parser:
     parser = Parser(
         prog="rocm-wizard sidecar conform",
-        usage="%(prog)s --kind asr|tts [options] -- COMMAND...",
+        usage="%(prog)s [options] -- COMMAND...",
         description="Drives a sidecar with valid and invalid requests and judges every rule of docs/wire.md.",
         epilog=_EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("--kind", choices=("asr", "tts"), required=True, help="what the command is")
+    add("--kind", choices=("asr", "tts"), help="what the command is (default: what its first answer shows)")
     add("--json", action="store_true", help="one JSON document on stdout")
     add("--lang", choices=("en", "zh"), help="language of the output")
     add("--deadline", type=_seconds, default=_ANSWER_SECONDS, metavar="S", help="for each message (default 60)")
@@ -75,20 +81,22 @@ def _seconds(text: str) -> float:
     return value
 
 
-def _examine(options: argparse.Namespace, command: Sequence[str]) -> list[Judged]:
+@contextmanager
+def _starter(options: argparse.Namespace, command: Sequence[str]) -> Iterator[Callable[[], Child]]:
+    """A function that starts the command; at the end nothing of it is left."""
     with tempfile.TemporaryDirectory(prefix="rocm-wizard-conform-", ignore_cleanup_errors=True) as folder:
         runner = RealRunner(_ignore, Path(folder))
-        spec = ChildSpec(f"{options.kind} sidecar", command, options.cwd.absolute())
-
-        def start() -> Child:
-            return runner.start(spec, "conform", CancelToken())
-
-        reference = str(Path(options.reference).absolute()) if options.reference else ""
-        voice = Voice(options.language, reference, options.reference_text)
+        spec = ChildSpec("sidecar", command, options.cwd.absolute())
         try:
-            return Examiner(options.kind, start, options.deadline, options.ready, voice).run()
+            yield lambda: runner.start(spec, "conform", CancelToken())
         finally:
             runner.stop_all()
+
+
+def _examine(options: argparse.Namespace, kind: str, start: Callable[[], Child]) -> list[Judged]:
+    reference = str(Path(options.reference).absolute()) if options.reference else ""
+    voice = Voice(options.language, reference, options.reference_text)
+    return Examiner(kind, start, options.deadline, options.ready, voice).run()
 
 
 def _ignore(event: Event) -> None:

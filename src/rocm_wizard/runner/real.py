@@ -33,9 +33,8 @@ class RealRunner:
 
         child = RealChild(spec, stage, cancel, self)
         self._alive.append(child)
-        self.emit(
-            ev.ChildStarted(stage, spec.purpose, list(spec.argv), str(spec.cwd), spec.shown_environment(), child.pid)
-        )
+        argv, environment = spec.shown_command(), spec.shown_environment()
+        self.emit(ev.ChildStarted(stage, spec.purpose, argv, str(spec.cwd), environment, child.pid))
         return child
 
     def ended(self, child: "RealChild", stage: str, report: ExitReport) -> None:

@@ -36,6 +36,7 @@ class ScriptedChild:
         self._request_id = ""
         self._code: int | None = None
         self._stderr: list[str] = []
+        self._hiding = spec.hiding()
         self._report: ExitReport | None = None
         self._started = time.monotonic()
 
@@ -61,8 +62,9 @@ class ScriptedChild:
             self._script.pop(0)
             time.sleep(step.get("after", 0.0) / self._owner.speed)
             if "stderr" in step:
-                self._stderr.append(step["stderr"])
-                self._owner.emit(ev.LogLines(self._stage, self.spec.purpose, [step["stderr"]]))
+                said = self._hiding.text(step["stderr"])
+                self._stderr.append(said)
+                self._owner.emit(ev.LogLines(self._stage, self.spec.purpose, [said]))
             if "exit" in step:
                 self._code = int(step["exit"])
             if "line" in step:
@@ -88,6 +90,9 @@ class ScriptedChild:
     def stderr_tail(self) -> list[str]:
         """See `Child.stderr_tail`."""
         return list(self._stderr)
+
+    def drain(self) -> None:
+        """See `Child.drain`. A script's stderr is never left unread."""
 
     def stderr_bytes(self) -> int:
         """See `Child.stderr_bytes`."""
@@ -124,7 +129,8 @@ class ScriptedRunner:
         starts = self._scripts.get(spec.purpose)
         if not starts:
             raise StartFailed(str(spec.argv[0]), "the script has no such child")
-        self.emit(ev.ChildStarted(stage, spec.purpose, list(spec.argv), str(spec.cwd), spec.shown_environment(), 0))
+        argv, environment = spec.shown_command(), spec.shown_environment()
+        self.emit(ev.ChildStarted(stage, spec.purpose, argv, str(spec.cwd), environment, 0))
         return ScriptedChild(spec, stage, cancel, starts.pop(0), self)
 
     def stop_all(self) -> None:

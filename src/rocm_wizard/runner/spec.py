@@ -1,19 +1,19 @@
 """What a child is started with, what can be read from it, and how it ended."""
 
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from rocm_wizard.envfile.secrets import is_secret
+from rocm_wizard.qualification.clean import HIDDEN, Hiding
 from rocm_wizard.qualification.stage import CancelToken
 from rocm_wizard.runner.exit_status import ExitMeaning
+from rocm_wizard.runner.hidden import secret_values
 
 LINE_LIMIT = 32 * 2**20
 STDERR_LINES_KEPT = 200
-
-_SECRET_NAME = re.compile(r"token|key|secret|pass|credential", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +25,18 @@ class ChildSpec:
         environment: changes to ours; None removes a variable.
         masked: variables whose values the journal must not hold, beside those whose names look like secrets.
         line_limit: longest stdout line in bytes; a longer one is a protocol error.
+        hidden: values that must not be told even if the child prints them, beside those of its environment.
+        undrained: its stderr stays unread until it has ended or is stopped, in a pipe as small as on Windows.
     """
 
     purpose: str
     argv: Sequence[str]
     cwd: Path
-    environment: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
+    environment: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"], repr=False)
     line_limit: int = LINE_LIMIT
     masked: frozenset[str] = frozenset()
+    hidden: frozenset[str] = field(default=frozenset(), repr=False)
+    undrained: bool = False
 
     def full_environment(self) -> dict[str, str]:
         """Our environment with the changes applied."""
@@ -47,27 +51,47 @@ class ChildSpec:
     def shown_environment(self) -> dict[str, str | None]:
         """The changes as the journal may hold them: values of `masked` and of secret-looking names masked."""
         return {
-            name: "***" if value and (name in self.masked or _SECRET_NAME.search(name)) else value
+            name: HIDDEN if value and (name in self.masked or is_secret(name, value)) else value
             for name, value in self.environment.items()
         }
+
+    def shown_command(self) -> list[str]:
+        """The command as the journal may hold it."""
+        hiding = self.hiding()
+        return [hiding.text(part) for part in self.argv]
+
+    def hiding(self) -> Hiding:
+        """Hides the secrets that the child knows from whoever is told what it prints."""
+        return Hiding(self.hidden | secret_values(self.full_environment(), self.masked))
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of stdout, newline removed; `arrived` is `time.monotonic()` when its last byte was read."""
+    """One line of stdout, newline removed; `arrived` is `time.monotonic()` when its last byte was read.
+
+    `torn`: the stream ended before the newline came.
+    """
 
     data: bytes
     arrived: float
+    torn: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ExitReport:
-    """How a child ended. `forced`: none, terminate, kill, or survived (nothing ended it)."""
+    """How a child ended.
+
+    Attributes:
+        forced: none, terminate, kill, or survived (nothing ended it).
+        left: names of the processes that it left behind when it ended by itself: they had the rest of its grace to end
+            too, and were killed then.
+    """
 
     code: int | None
     meaning: ExitMeaning
     forced: str
     seconds: float
+    left: tuple[str, ...] = ()
 
 
 class ChildTimeout(Exception):
@@ -129,8 +153,12 @@ class Child(Protocol):
         """The last cleaned lines of stderr, at most 200."""
         ...
 
+    def drain(self) -> None:
+        """Reads an undrained child's stderr from now on."""
+        ...
+
     def stderr_bytes(self) -> int:
-        """Bytes of stderr read so far."""
+        """Bytes of stderr so far, read or (`undrained`) waiting in the pipe."""
         ...
 
     def stderr_lines(self) -> int:
@@ -138,7 +166,10 @@ class Child(Protocol):
         ...
 
     def stop(self, grace: float = 5.0) -> ExitReport:
-        """Close stdin, wait, terminate, wait, kill the tree, wait. Safe to call twice."""
+        """Close stdin, wait, terminate, wait, kill the tree, wait; `grace` is for what the child leaves behind too.
+
+        Safe to call twice.
+        """
         ...
 
 

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from rocm_wizard.qualification.clean import clean_line
+from rocm_wizard.qualification.clean import Hiding, clean_line
+from rocm_wizard.runner import pipe
 from rocm_wizard.runner.spec import STDERR_LINES_KEPT, ChildGone, ChildTimeout, Line, LineTooLong
 
 _CHUNK = 65536
@@ -50,7 +51,7 @@ class StdoutReader(threading.Thread):
                 self._put(LineTooLong())
                 return
         if pending:
-            self._put(Line(bytes(pending), time.monotonic()))
+            self._put(Line(bytes(pending), time.monotonic(), torn=True))
 
     def _put(self, item: Line | LineTooLong | None) -> None:
         with self._change:
@@ -87,24 +88,57 @@ def _cost(item: Line | LineTooLong | None) -> int:
 
 
 class StderrDrain(threading.Thread):
-    """Reads stderr from the first byte: the last 200 lines for findings, all for the file, a few for the journal."""
+    """Reads stderr from the first byte: the last 200 lines for findings, all for the file, a few for the journal.
 
-    def __init__(self, stream: IO[bytes], log_file: Path, emit: Callable[[list[str], int], None]) -> None:
+    An `undrained` one is read from `begin` on, and its pipe is as small as on Windows.
+
+    The journal gets lines in their order, 40 a tenth of a second, so in a flood it falls behind; over 200 that wait the
+    oldest are dropped and counted in their place. When the child has ended all that wait follow: its last 200 lines are
+    always there. Nothing in `hiding` is in any of them.
+    """
+
+    def __init__(
+        self,
+        stream: IO[bytes],
+        log_file: Path,
+        emit: Callable[[list[str], int], None],
+        hiding: Hiding,
+        *,
+        undrained: bool = False,
+    ) -> None:
         super().__init__(name="stderr", daemon=True)
+        self._begun = threading.Event()
+        if undrained:
+            pipe.narrow(stream.fileno())
+        else:
+            self._begun.set()
         self._stream = stream
         self._path = log_file
         self._emit = emit
         self._ring: deque[str] = deque(maxlen=STDERR_LINES_KEPT)
-        self._batch: list[str] = []
+        self._hiding = hiding
+        self._waiting: deque[str] = deque(maxlen=STDERR_LINES_KEPT)
         self._dropped = 0
         self._last_emit = 0.0
         self._lock = threading.Lock()
-        self.received = 0
-        """Bytes read so far."""
+        self._telling = threading.Lock()
+        self._read = self._waited = 0
         self.lines = 0
         """Lines read so far."""
 
+    @property
+    def received(self) -> int:
+        """Bytes read so far, and those that wait in the pipe while nobody reads it."""
+        if not self._begun.is_set():
+            self._waited = pipe.waiting(self._stream.fileno())
+        return max(self._read, self._waited)
+
+    def begin(self) -> None:
+        """Reads from now on what was left unread (`undrained`)."""
+        self._begun.set()
+
     def run(self) -> None:
+        self._begun.wait()
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             file = self._path.open("a", encoding="utf-8", errors="backslashreplace")
@@ -113,29 +147,34 @@ class StderrDrain(threading.Thread):
         pending = b""
         try:
             while chunk := self._stream.read(_CHUNK):
-                self.received += len(chunk)
+                self._read += len(chunk)
                 *lines, pending = (pending + chunk).split(b"\n")
                 if len(pending) > _STDERR_LINE_CAP:
-                    lines, pending = [*lines, pending], b""
+                    pending, cut = self._cut(pending)
+                    lines = [*lines, cut]
                 file = self._take(lines, file)
         except (OSError, ValueError):
             pass
         if pending:
             file = self._take([pending], file)
-        self._flush()
+        self.tell(rest=True)
         if file is not None:
             file.close()
 
+    def _cut(self, pending: bytes) -> tuple[bytes, bytes]:
+        """What to keep of a line that has no end, and its beginning: cut where no secret can be in two halves."""
+        pending = self._hiding.data(pending)
+        kept = min(max(0, self._hiding.longest - 1), _STDERR_LINE_CAP // 2)
+        return pending[len(pending) - kept :], pending[: len(pending) - kept]
+
     def _take(self, lines: list[bytes], file: "IO[str] | None") -> "IO[str] | None":
-        texts = [clean_line(line.decode("utf-8", "replace")) for line in lines]
+        texts = [clean_line(line.decode("utf-8", "replace"), self._hiding) for line in lines]
         with self._lock:
             self._ring.extend(texts)
             self.lines += len(texts)
-        room = _LOG_LINES_A_BATCH - len(self._batch)
-        self._batch += texts[:room]
-        self._dropped += max(0, len(texts) - room)
-        if time.monotonic() - self._last_emit >= _LOG_PERIOD:
-            self._flush()
+            self._dropped += max(0, len(self._waiting) + len(texts) - STDERR_LINES_KEPT)
+            self._waiting.extend(texts)
+        self.tell()
         if file is not None:
             try:
                 file.write("".join(text + "\n" for text in texts))
@@ -144,10 +183,21 @@ class StderrDrain(threading.Thread):
                 return None
         return file
 
-    def _flush(self) -> None:
-        if self._batch or self._dropped:
-            self._emit(self._batch, self._dropped)
-        self._batch, self._dropped, self._last_emit = [], 0, time.monotonic()
+    def tell(self, *, rest: bool = False) -> None:
+        """Puts lines that wait into the journal, where it is time; `rest`: all of them now, the child has ended."""
+        with self._telling:
+            now = time.monotonic()
+            if not rest and now - self._last_emit < _LOG_PERIOD:
+                return
+            with self._lock:
+                count = len(self._waiting) if rest else min(_LOG_LINES_A_BATCH, len(self._waiting))
+                lines = [self._waiting.popleft() for _ in range(count)]
+                dropped, self._dropped = self._dropped, 0
+            if dropped:
+                self._emit([], dropped)
+            if lines:
+                self._emit(lines, 0)
+                self._last_emit = now
 
     def tail(self) -> list[str]:
         """The last lines, oldest first."""

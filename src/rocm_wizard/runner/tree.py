@@ -15,12 +15,15 @@ else:
 """`Popen` flags: a process group of its own (POSIX: `start_new_session`), and no console window that flashes up."""
 
 
-def descendants(pid: int) -> list[psutil.Process]:
-    """The processes below `pid` that are alive now."""
+_KILLED = 1.0
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """Whether it runs; a zombie does not, whoever is to read its exit code."""
     try:
-        return psutil.Process(pid).children(recursive=True)
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.Error:
-        return []
+        return False
 
 
 def terminate(process: "subprocess.Popen[bytes]") -> None:
@@ -32,20 +35,21 @@ def terminate(process: "subprocess.Popen[bytes]") -> None:
 
 
 def kill_tree(process: "subprocess.Popen[bytes]", known: list[psutil.Process]) -> None:
-    """Kills the process, its group, and the descendants seen now or in `known`. Never raises or waits long."""
-    victims = {victim.pid: victim for victim in [*known, *descendants(process.pid)]}
+    """Kills the process, its group, and those in `known`. Never raises or waits long."""
     if sys.platform != "win32":
         _signal_group(process.pid, signal.SIGKILL)
     try:
         process.kill()
     except OSError:
         pass
-    for victim in victims.values():
+    for victim in known:
         try:
             victim.kill()  # psutil compares creation times: a reused pid is never hit
         except psutil.Error:
             pass
-    psutil.wait_procs(list(victims.values()), timeout=1.0)
+    deadline = time.monotonic() + _KILLED
+    while any(is_alive(victim) for victim in known) and time.monotonic() < deadline:
+        time.sleep(0.01)
 
 
 def wait_bounded(process: "subprocess.Popen[bytes]", seconds: float) -> int | None:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rocm_wizard.qualification.clean import clean_text
-from rocm_wizard.runner.spec import Child, ChildGone, ChildTimeout, ExitReport, LineTooLong
+from rocm_wizard.runner.spec import Child, ChildGone, ChildTimeout, ExitReport, Line, LineTooLong
 from rocm_wizard.sidecar.fields import KNOWN_FIELDS
-from rocm_wizard.sidecar.messages import ProtocolError, decode_line, encode
+from rocm_wizard.sidecar.messages import ProtocolError, encode
+from rocm_wizard.sidecar.told import decode_told
 
 _SETTLED = 0.03
 _SETTLING = 0.3
@@ -99,6 +100,7 @@ class Channel:
     def __init__(self, child: Child) -> None:
         self.child = child
         self.traffic = Traffic()
+        self._hiding = child.spec.hiding()
         self._bytes_mark = 0
         self._lines_mark = 0
         self._unknown_mark = 0
@@ -141,29 +143,39 @@ class Channel:
         return time.monotonic()
 
     def receive(self, deadline: float, late: str) -> Received:
-        """The next message."""
-        received = self.receive_or_end(deadline, late)
-        if received is None:
+        """The next message. A child that breaks off within a line has died and did not print something else."""
+        line = self._line(deadline, late)
+        if line is None:
             raise self.died()
-        return received
+        try:
+            return self._received(line)
+        except ProtocolError as error:
+            if line.torn:
+                raise self.died(f", after half a line: {error.shown}" if error.shown else "") from error
+            raise broken(error) from error
 
     def receive_or_end(self, deadline: float, late: str) -> Received | None:
         """The next message, None at the end of the stream. A deadline of 0 takes only what is there already."""
+        line = self._line(deadline, late)
+        try:
+            return None if line is None else self._received(line)
+        except ProtocolError as error:
+            raise broken(error) from error
+
+    def _line(self, deadline: float, late: str) -> Line | None:
         try:
             line = self.child.read(max(0.0, deadline - time.monotonic()))
         except ChildTimeout:
             raise SidecarError(late) from None
         except LineTooLong:
             raise SidecarError("protocol", f"over {self.child.spec.line_limit} bytes", "line_too_long") from None
-        if line is None:
-            return None
         # A child that never stops talking is late too, though there is always a line that came in time.
-        if 0 < deadline < max(line.arrived, time.monotonic() - _BACKLOG):
+        if line is not None and 0 < deadline < max(line.arrived, time.monotonic() - _BACKLOG):
             raise SidecarError(late)
-        try:
-            message = decode_line(line.data)
-        except ProtocolError as error:
-            raise broken(error) from error
+        return line
+
+    def _received(self, line: Line) -> Received:
+        message = decode_told(line.data, self._hiding)
         self.traffic.count(line.data, message)
         if self.traffic.unknown_types.total() - self._unknown_mark > _MOST_UNKNOWN:
             raise SidecarError("protocol", f"over {_MOST_UNKNOWN}", "unknown_flood")
@@ -178,10 +190,10 @@ class Channel:
                 return None
             raise
 
-    def died(self) -> SidecarError:
-        """How the child ended, as an error."""
+    def died(self, more: str = "") -> SidecarError:
+        """How the child ended, as an error; `more` joins its words."""
         report = self.child.stop(grace=2.0)
-        return SidecarError("died", str(report.meaning), exit=report)
+        return SidecarError("died", f"{report.meaning}{more}", exit=report)
 
 
 def broken(error: ProtocolError) -> SidecarError:

@@ -45,6 +45,7 @@ class SidecarClient:
     later requests: every further request raises `out_of_step`, and the child has to be stopped and started anew.
 
     Attributes:
+        message_seconds: what one message may take.
         traffic: counts of what came.
         text_before_ready: lines that were no messages before `ready`, shortened, at most 5; only when tolerated.
         drained: the rest of the last interrupted utterance; None when none was.
@@ -58,7 +59,7 @@ class SidecarClient:
         self.drained: Drained | None = None
         self._channel = Channel(child)
         self._ready_seconds = ready_seconds
-        self._message_seconds = message_seconds
+        self.message_seconds = message_seconds
         self._tolerant = text_before_ready
         self._started = time.monotonic()
         self._lost: SidecarError | None = None
@@ -120,13 +121,13 @@ class SidecarClient:
     def transcribe(self, samples: Samples, sample_rate: int, language: str | None) -> Transcript:
         """Sends one utterance; the answer carries no id on this wire, so nothing else may be under way."""
         request = {"audio_b64": encode_samples(samples), "sample_rate": sample_rate, "language": language}
-        self._begin()
+        self.begin()
         try:
-            sent = self._channel.send(request, self._message_seconds)
+            sent = self._channel.send(request, self.message_seconds)
             received = self._answer("result", None)
             text = parse_text(received.message)
         except (SidecarError, ProtocolError) as error:
-            raise self._failed(error) from error
+            raise self.failed(error) from error
         self._ended()
         extra = {name: value for name, value in received.message.items() if name not in ("type", "text")}
         return Transcript(text, received.arrived - sent, extra)
@@ -147,15 +148,15 @@ class SidecarClient:
                 return blocks[0], item
             blocks.append(item)
             if len(blocks) > 1:
-                raise self._failed(ProtocolError("infer_many_chunks", "2 or more"))
+                raise self.failed(ProtocolError("infer_many_chunks", "2 or more"))
         raise AssertionError("an utterance ends with its done message")
 
     def _utterance(self, kind: str, request: Mapping[str, Any]) -> Generator[Block | Mapping[str, Any], None, None]:
-        self._begin()
+        self.begin()
         request_id = uuid.uuid4().hex
         try:
             message = {"type": kind, "request_id": request_id, "request": dict(request)}
-            sent = self._channel.send(message, self._message_seconds)
+            sent = self._channel.send(message, self.message_seconds)
             self._under_way, self._interrupted = request_id, sent
             index, rate, length = 0, 0, 0.0
             while (received := self._answer("chunk", request_id, "done")).message["type"] == "chunk":
@@ -165,7 +166,7 @@ class SidecarClient:
                 rate = chunk.sample_rate
                 length += len(chunk.samples) / rate
                 took = received.arrived - sent
-                if length > LONGEST_UTTERANCE or index >= MOST_BLOCKS or took > SLOWEST * self._message_seconds:
+                if length > LONGEST_UTTERANCE or index >= MOST_BLOCKS or took > SLOWEST * self.message_seconds:
                     raise ProtocolError("endless", f"{length:.0f} s of sound in {index} blocks after {took:.0f} s")
                 block = Block(index, chunk, took)
                 index += 1
@@ -178,7 +179,7 @@ class SidecarClient:
             if index == 0:
                 raise ProtocolError("no_audio", "done without audio")
         except (SidecarError, ProtocolError) as error:
-            raise self._failed(error) from error
+            raise self.failed(error) from error
         self._ended()
         yield received.message
 
@@ -198,10 +199,10 @@ class SidecarClient:
                 self._unasked(received)
         except SidecarError as error:
             if error.kind != "lingers":
-                raise self._failed(error) from error
+                raise self.failed(error) from error
 
-    def _begin(self) -> None:
-        """Nothing may be under way and nothing may be waiting on the channel."""
+    def begin(self) -> None:
+        """Before a request: nothing may be under way and nothing may be waiting on the channel. Raises as a request."""
         if self._lost is not None:
             raise SidecarError("out_of_step", f"after: {self._lost.rule or self._lost.kind}")
         self._drain()
@@ -209,7 +210,7 @@ class SidecarClient:
             while (received := self._channel.waiting()) is not None:
                 self._unasked(received)
         except SidecarError as error:
-            raise self._failed(error) from error
+            raise self.failed(error) from error
         self._channel.request_begins()
 
     def _drain(self) -> None:
@@ -221,10 +222,10 @@ class SidecarClient:
             while (received := self._answer("chunk", request_id, "done")).message["type"] == "chunk":
                 blocks, last = blocks + 1, parse_chunk(received.message)
                 took = received.arrived - stopped
-                if blocks >= MOST_BLOCKS or took > SLOWEST * self._message_seconds:
+                if blocks >= MOST_BLOCKS or took > SLOWEST * self.message_seconds:
                     raise ProtocolError("endless", f"{blocks} blocks within {took:.0f} s after an interruption")
         except (SidecarError, ProtocolError) as error:
-            failed = self._failed(error)
+            failed = self.failed(error)
             if failed.kind != "refused":
                 raise failed from error
             ended, said = time.monotonic(), failed.detail
@@ -234,7 +235,7 @@ class SidecarClient:
         self.drained = Drained(max(0.0, ended - stopped), blocks, last, said, self.request_log())
 
     def _answer(self, wanted: str, request_id: str | None, last: str = "") -> Received:
-        deadline = time.monotonic() + self._message_seconds
+        deadline = time.monotonic() + self.message_seconds
         while True:
             received = self._channel.receive(deadline, "silent")
             message = received.message
@@ -263,11 +264,11 @@ class SidecarClient:
         shown = str(answered or "")[:40]
         return SidecarError("protocol", f"{shown!r} in place of {request_id!r}", "wrong_request_id")
 
-    def _failed(self, error: SidecarError | ProtocolError) -> SidecarError:
-        """The error to raise; anything but a refusal loses the channel."""
+    def failed(self, error: SidecarError | ProtocolError, *, alone: bool = True) -> SidecarError:
+        """The error to raise; anything but a refusal loses the channel, and that too if the request was not `alone`."""
         failed = broken(error) if isinstance(error, ProtocolError) else error
         self._ended()
-        if failed.kind != "refused":
+        if failed.kind != "refused" or not alone:
             self._lost = self._lost or failed
         return failed
 

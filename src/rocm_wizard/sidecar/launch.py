@@ -127,15 +127,31 @@ def checkout_sidecar(
 
 
 def host_sidecar(
-    kind: str, python: Path, checkout: Path, settings: Mapping[str, str], masked: frozenset[str]
+    kind: str,
+    python: Path,
+    checkout: Path,
+    settings: Mapping[str, str],
+    masked: frozenset[str],
+    hidden: frozenset[str] = frozenset(),
 ) -> SidecarSpec:
     """A checkout's own sidecar, started as the application starts it: a bare command, everything inherited.
 
     `settings`: what the `.env` file adds to our environment. `masked`: those of them that the journal must not hold.
+    `hidden`: values that must not be told even if the sidecar prints them.
     """
     argv = [str(python), str(checkout / CHECKOUT_SCRIPTS[kind])]
     purpose = f"{kind} sidecar as the host"
-    return SidecarSpec(purpose, argv, checkout, dict(settings), masked=masked, kind=kind, engine="checkout")
+    return SidecarSpec(
+        purpose,
+        argv,
+        checkout,
+        dict(settings),
+        masked=masked,
+        hidden=hidden,
+        undrained=kind == "asr",  # the host reads the stderr of its voice only (docs/wire.md)
+        kind=kind,
+        engine="checkout",
+    )
 
 
 def nothing_to_start(kind: str, cwd: Path, engine: str, remark: Remark) -> SidecarSpec:

@@ -16,6 +16,8 @@ _WHOLE = re.compile(
     rf"\[sovits-timing\] cfm=(?P<cfm>{_NUMBER})ms\s+denorm=[\d.]+ms\s+bigvgan=(?P<bigvgan>{_NUMBER})ms\s+"
     r"mel_T=(?P<mel>\d{1,9})"
 )
+_COMPUTED = re.compile(r"\[v3-stream\] chunk=\d+ (?:\S+ ){0,3}mel_T=\d{1,9}(?!\d)")
+"""A streamed block, timed or not."""
 _T2S = re.compile(rf"\[t2s\] tokens=(?P<tokens>\d{{1,9}}) elapsed=(?P<elapsed>{_NUMBER})s")
 _TOTALS = ("t2s_ms", "t2s_tokens", "encoder_ms", "cfm_ms", "bigvgan_ms", "g2p_ms", "reference_ms")
 
@@ -52,8 +54,8 @@ def times_from_log(stderr_lines: Sequence[str]) -> StageTimes | None:
     """The times in the lines that the host project's sidecar logged during one utterance; None when there are none.
 
     CFM and vocoder are measured only with `TTS_SOVITS_SYNC_TIMING=1`, which slows the synthesis down; without it the
-    lines of streamed blocks have no times and those of whole utterances a CFM time of 0, which is left out here. T2S
-    is logged only with the option `collect_t2s_stats`.
+    lines of streamed blocks have no times (`blocks_computed` counts them) and those of whole utterances a CFM time of
+    0, which is left out here. T2S is logged only with the option `collect_t2s_stats`.
     """
     found: list[BlockTimes] = []
     tokens, t2s_ms = 0, 0.0
@@ -72,6 +74,14 @@ def times_from_log(stderr_lines: Sequence[str]) -> StageTimes | None:
     if tokens:
         totals |= {"t2s_ms": t2s_ms, "t2s_tokens": float(tokens)}
     return StageTimes(tuple(found), totals) if totals else None
+
+
+def blocks_computed(stderr_lines: Sequence[str]) -> int:
+    """How many blocks the host project's sidecar logged during one utterance, timed or not; 0 for any other sidecar.
+
+    Its onset gate keeps blocks back until one is voiced, so more may be computed than are sent.
+    """
+    return sum(_COMPUTED.search(line) is not None for line in stderr_lines)
 
 
 def _is_number(value: Any) -> bool:

@@ -14,8 +14,10 @@ from rocm_wizard.stages.acceptance_measure import (
     block_times,
     measure_graph,
     measure_pace,
+    measure_t2s,
     measure_vocoder,
     report_block_drift,
+    speak_timed,
     tell,
 )
 from rocm_wizard.stages.concurrency import compare_concurrency
@@ -24,7 +26,6 @@ from rocm_wizard.stages.smoke import SmokeFailed, sidecar
 from rocm_wizard.stages.speech_children import tts_engine, tts_spec
 from rocm_wizard.stages.speed_advice import Pace, Vocoder, advise_blocks, advise_bucket, advise_graph, advise_steps
 from rocm_wizard.stages.tts_presets import Plan, main_plan
-from rocm_wizard.stages.tts_swallowed import speak_audibly
 
 BUCKET = "TTS_BIGVGAN_STREAM_BUCKET_MELS"
 SHORT, LONG = 0.4, 0.8
@@ -112,9 +113,10 @@ class AcceptanceStage:
             with self._restarted(context, {"TTS_SOVITS_SYNC_TIMING": "1", BUCKET: bucket}) as client:
                 with context.check("stages_compared"):
                     request = self._request(SHORT, sample_steps=FEW)
-                    spoken = [speak_audibly(context, self._session, client, request) for _ in range(self._repeats)]
+                    spoken = [speak_timed(context, self._session, client, request) for _ in range(self._repeats)]
                     found[bucket] = measure_vocoder(context, spoken, bucket)
                 if bucket == "80":
+                    measure_t2s(context, spoken)
                     with context.check("blocks_over_time"):
                         report_block_drift(context, block_times(spoken[-1]))
         on, off = found["80"], found["1"]
@@ -145,10 +147,11 @@ class AcceptanceStage:
                 context.finding("acceptance.graph_refused", Outcome.SKIPPED, reason=error.detail)
                 return
             if plain is None or graph is None:
-                context.finding("acceptance.no_times", Outcome.SKIPPED)
+                context.finding("acceptance.no_token_times", Outcome.SKIPPED)
             else:
-                # The child has compared the tokens itself before it took the request.
-                tell(context, advise_graph(plain, graph, equal=True))
+                # Our engine has compared the tokens itself before it took the request; of no other is that known.
+                compared = tts_engine(self._session) == "gpt_sovits"
+                tell(context, advise_graph(plain, graph, equal=True if compared else None))
 
     def _restarted(self, context: StageContext, changes: Mapping[str, str]) -> AbstractContextManager[SidecarClient]:
         spec = tts_spec(self._session)

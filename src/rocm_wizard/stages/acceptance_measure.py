@@ -1,4 +1,8 @@
-"""The measurements of the acceptance step: each tells its numbers and gives what the advice is made of."""
+"""The measurements of the acceptance step: each tells its numbers and gives what the advice is made of.
+
+Our engine says in its messages what its stages take. A checkout's says it in its log, and only to those who ask: with
+`TTS_SOVITS_SYNC_TIMING=1` about CFM and BigVGAN, with the option `collect_t2s_stats` about T2S (`docs/wire.md`).
+"""
 
 from collections.abc import Mapping, Sequence
 from statistics import median
@@ -7,14 +11,16 @@ from typing import Any
 from rocm_wizard.qualification.finding import Finding
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
-from rocm_wizard.sidecar.client import SidecarClient
+from rocm_wizard.sidecar.client import SidecarClient, SidecarError
 from rocm_wizard.sidecar.stage_times import BlockTimes, times_from_log, times_from_messages
 from rocm_wizard.stages.drift import drift
 from rocm_wizard.stages.session import Session
+from rocm_wizard.stages.speech_children import tts_engine
 from rocm_wizard.stages.speed_advice import Pace, Vocoder
 from rocm_wizard.stages.tts_swallowed import speak_audibly
 from rocm_wizard.stages.utterance import Utterance
 
+T2S_STATS = "collect_t2s_stats"
 GROWTH = 0.10
 """Blocks that get slower by more than this share over a sentence drift."""
 
@@ -39,6 +45,40 @@ def measure_pace(
     warm = spoken[1:]
     pace = Pace(median(one.first_audio for one in warm), median(one.real_time_factor for one in warm))
     return str(spoken[-1].done.get("engine", "")), pace
+
+
+def speak_timed(
+    context: StageContext, session: Session, client: SidecarClient, request: Mapping[str, Any]
+) -> Utterance:
+    """As `speak_audibly`; a checkout's engine is asked for the times of T2S too.
+
+    No other gets the option: to an engine that does not know it, it is an error, as it is to an old checkout's.
+    """
+    if tts_engine(session) == "checkout":
+        asked = {**request, "options": {**request["options"], T2S_STATS: True}}
+        try:
+            return speak_audibly(context, session, client, asked)
+        except SidecarError as error:
+            if error.kind != "refused" or T2S_STATS not in error.detail:
+                raise
+    return speak_audibly(context, session, client, request)
+
+
+def t2s_times(utterance: Utterance) -> tuple[float, float] | None:
+    """An utterance's semantic tokens and the milliseconds they took; None where neither messages nor log say."""
+    for times in (times_from_messages(utterance.blocks, utterance.done), times_from_log(utterance.log)):
+        totals = times.totals if times is not None else {}
+        tokens, milliseconds = totals.get("t2s_tokens", 0.0), totals.get("t2s_ms", 0.0)
+        if tokens > 0 and milliseconds > 0:
+            return tokens, milliseconds
+    return None
+
+
+def measure_t2s(context: StageContext, spoken: Sequence[Utterance]) -> None:
+    """What T2S took in each utterance, where that is said."""
+    for sample, utterance in enumerate(spoken, start=1):
+        if (said := t2s_times(utterance)) is not None:
+            context.measure("acceptance.t2s", said[1], "ms", sample, "cold" if sample == 1 else "warm")
 
 
 def block_times(utterance: Utterance) -> Sequence[BlockTimes]:
@@ -91,10 +131,10 @@ def measure_graph(
     """Semantic tokens a second, the warm median; None where the child does not say."""
     speeds: list[float] = []
     for sample in range(1, repeats + 1):
-        done = speak_audibly(context, session, client, request).done
-        tokens, milliseconds = done.get("t2s_tokens"), done.get("t2s_ms")
-        if not isinstance(tokens, int | float) or not isinstance(milliseconds, int | float) or milliseconds <= 0:
+        said = t2s_times(speak_timed(context, session, client, request))
+        if said is None:
             return None
+        tokens, milliseconds = said
         speeds.append(tokens * 1000 / milliseconds)
         phase = "cold" if sample == 1 else "warm"
         context.measure(f"acceptance.token_speed_{name}", speeds[-1], "tokens/s", sample, phase)

@@ -14,6 +14,9 @@ from rocm_wizard.stages.error_rate import error_rate, normalise
 from rocm_wizard.stages.languages import unit_of
 from rocm_wizard.stages.text_differences import mark, marked_differences, written_units
 
+COMPARE_TIMEOUT = 60.0
+"""Seconds that a person has to read what was recognised; an unattended run goes on after them."""
+
 
 def transcribe_repeatedly(
     context: StageContext, client: SidecarClient, utterance: Utterance, repeats: int
@@ -117,7 +120,8 @@ def judge_detected(context: StageContext, utterance: Utterance, heard: Transcrip
 def ask_person(context: StageContext, utterance: Utterance, text: str) -> None:
     """Without a transcript only a person can say whether the words are right; no answer is no confirmation."""
     facts = {"text": text, "file": utterance.recording.file.name}
-    question = Question("asr.text_matches", ("yes", "no", "not_confirmed"), "not_confirmed", dict(facts))
+    options = ("yes", "no", "not_confirmed")
+    question = Question("asr.text_matches", options, "not_confirmed", dict(facts), timeout=COMPARE_TIMEOUT)
     answer = context.ask(question)
     found = {"yes": ("asr.confirmed", Outcome.PASSED), "no": ("asr.denied", Outcome.FAILED)}
     id, outcome = found.get(answer.option, ("asr.not_compared", Outcome.SKIPPED))

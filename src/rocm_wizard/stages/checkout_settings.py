@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rocm_wizard.assets import asset
 from rocm_wizard.envfile import EnvFileError, dotenv_disabled, is_secret, load_catalogue, read_values, take_snapshot
+from rocm_wizard.runner.hidden import secret_values
 
 MODEL_KEYS = (
     "QWEN3_ASR_MODEL_PATH",
@@ -21,11 +22,21 @@ def checkout_settings(checkout: Path | None) -> dict[str, str]:
     """The `.env` file's settings that are not in our environment, which beats them. A broken file settles nothing."""
     if checkout is None or dotenv_disabled(os.environ):
         return {}
+    return {name: value for name, value in _file_values(checkout).items() if name not in os.environ}
+
+
+def _file_values(checkout: Path) -> dict[str, str]:
     try:
         values = read_values(take_snapshot(checkout / ".env").document, os.environ)
     except EnvFileError:
         return {}
-    return {name: value for name, value in values.items() if value is not None and name not in os.environ}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def hidden_values(checkout: Path | None) -> frozenset[str]:
+    """The `.env` file's secrets, in force or not: a sidecar that reads the file by itself may print any of them."""
+    values = {} if checkout is None else _file_values(checkout)
+    return secret_values(values, private_settings(values))
 
 
 def private_settings(settings: Mapping[str, str]) -> frozenset[str]:

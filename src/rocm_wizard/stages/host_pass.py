@@ -14,7 +14,7 @@ from rocm_wizard.sidecar.host_limits import HOST_ANSWER_SECONDS, HOST_READY_SECO
 from rocm_wizard.sidecar.launch import host_sidecar
 from rocm_wizard.sidecar.swallowed import swallowed_failure
 from rocm_wizard.stages.asr_recording import SAMPLE_RATE, read_bundled
-from rocm_wizard.stages.checkout_settings import checkout_settings, private_settings
+from rocm_wizard.stages.checkout_settings import checkout_settings, hidden_values, private_settings
 from rocm_wizard.stages.error_rate import error_rate
 from rocm_wizard.stages.ready_rules import device_kind, ready_faults
 from rocm_wizard.stages.recordings import bundled_recording
@@ -26,6 +26,7 @@ from rocm_wizard.stages.tts_swallowed import is_audible
 from rocm_wizard.stages.utterance import PAUSE_SECONDS, speak
 
 _STDERR_SHOWN = 5
+_UNBLOCKED, _POLL = 1.0, 0.02
 _ERRORS = {
     "not_ready": "host_not_ready",
     "silent": "host_silent",
@@ -33,6 +34,7 @@ _ERRORS = {
     "died": "host_died",
     "refused": "host_refused",
 }
+_STANDS_STILL = ("not_ready", "silent", "stuck")
 _GARBAGE = ("text_on_stdout", "text_before_ready", "not_utf8", "not_an_object", "no_type")
 
 
@@ -45,7 +47,8 @@ def host_pass(context: StageContext, session: Session, kind: str) -> None:
     if checkout is None or not clean.startable:
         return
     settings = checkout_settings(checkout)
-    spec = host_sidecar(kind, Path(clean.argv[0]), checkout, settings, private_settings(settings))
+    masked, hidden = private_settings(settings), hidden_values(checkout)
+    spec = host_sidecar(kind, Path(clean.argv[0]), checkout, settings, masked, hidden)
     with context.check("host_pass"):
         try:
             child = session.runner.start(spec, context.stage, context.cancel)
@@ -127,13 +130,15 @@ class _Pass:
         grace = exit_grace(self._session)
         ends = time.monotonic() + grace
         self._client.finish(grace)
-        id, outcome, facts = judge_exit(self._client, ends)
-        if outcome is not Outcome.PASSED:
-            self._note(id, outcome, **facts)
+        for id, outcome, facts in judge_exit(self._client, ends):
+            if outcome is not Outcome.PASSED:
+                self._note(id, outcome, **facts)
 
     def _tell_error(self, error: SidecarError) -> None:
         seconds = self._ready if error.kind == "not_ready" else self._answer
         id = "host_garbage" if error.rule in _GARBAGE else _ERRORS.get(error.kind, "host_broken")
+        if self._waited_for_room() and error.kind in _STANDS_STILL:
+            id = "host_stderr_full"
         crashed = error.exit is not None and error.exit.meaning.crashed
         self._tell(
             id,
@@ -141,8 +146,19 @@ class _Pass:
             detail=error.detail or error.kind,
             rule=error.rule,
             seconds=seconds,
+            limit=STDERR_LIMIT,
             stderr=self._child.stderr_tail()[-_STDERR_SHOWN:],
         )
+
+    def _waited_for_room(self) -> bool:
+        """Whether stderr was full: then more than a pipe of it comes now that it is read, though nothing was asked."""
+        child = self._child
+        waits = child.spec.undrained and child.stderr_bytes() > 0
+        child.drain()
+        ends = time.monotonic() + _UNBLOCKED
+        while waits and child.stderr_bytes() <= STDERR_LIMIT and time.monotonic() < ends:
+            time.sleep(_POLL)
+        return waits and child.stderr_bytes() > STDERR_LIMIT
 
     def _tell(self, name: str, outcome: Outcome, **facts: Any) -> None:
         self._note(f"sidecar.{name}", outcome, sidecar=f"{self._kind} sidecar", **facts)

@@ -54,6 +54,8 @@ class Player:
         self._stoppers: list[threading.Thread] = []
         self._tally = Tally()
         self._gaps = 0
+        self._heard: float | None = None
+        """Seconds of the sound that were heard so far; None: no device is or was open."""
         self._process: PlayerProcess | None = None
         try:
             self._process = PlayerProcess(context, session)
@@ -116,7 +118,14 @@ class Player:
         except Exception as error:  # noqa: BLE001 - the synthesis is not to blame, and the stage waits for an outcome
             self._settle("player_died", {"reason": repr(error)})
         finally:
+            self._tell_end()
             self._over.set()
+
+    def _tell_end(self) -> None:
+        """The progress goes with the next one; where the sound ended, and so whether it was played, stays known."""
+        if self._heard is not None:
+            self._context.measure("playback.heard", self._heard, "s")
+            self._context.progress(round(self._heard, 2), round(self._seconds, 2), PLAYED)
 
     def _deliver(self, process: PlayerProcess) -> None:
         """Plays to the end, with as many processes as it takes."""
@@ -138,9 +147,8 @@ class Player:
                 process = self._replace(process)
             except StartFailed:
                 break
-        if self._rate:
-            heard = self._seconds if ending.kind == "finished" and not self._closing else start
-            self._context.progress(round(heard, 2), round(self._seconds, 2), PLAYED)
+        if self._heard is not None:
+            self._heard = self._seconds if ending.kind == "finished" and not self._closing else start
 
     def _turn(self, process: PlayerProcess, start: float, wanted: Mapping[str, Any]) -> Ending:
         """One process plays from `start` seconds on, to its end."""
@@ -177,6 +185,7 @@ class Player:
         match message["type"]:
             case "opened" | "unavailable":
                 if process.opened:
+                    self._heard = self._heard or 0.0
                     self._context.measure("playback.latency", process.latency, "s", sample=self._tally.losses + 1)
                 outputs = message.get("outputs")
                 names = [str(name) for name in outputs] if isinstance(outputs, list) else []
@@ -184,7 +193,8 @@ class Player:
             case "playing":
                 self._hear_playing(message, start)
             case "progress":
-                self._context.progress(round(start + process.heard, 2), round(self._seconds, 2), PLAYING)
+                self._heard = start + process.heard
+                self._context.progress(round(self._heard, 2), round(self._seconds, 2), PLAYING)
             case "gap":
                 self._gap(start + _seconds(message, "at_seconds"), _seconds(message, "length_ms") / 1000)
             case _:

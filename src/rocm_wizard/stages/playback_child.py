@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from rocm_wizard.qualification.stage import StageContext
 from rocm_wizard.runner.spec import Child, ChildGone, ChildSpec, ChildTimeout, LineTooLong
-from rocm_wizard.sidecar.messages import ProtocolError, Samples, decode_line, encode, encode_samples
+from rocm_wizard.sidecar.messages import ProtocolError, Samples, encode, encode_samples
+from rocm_wizard.sidecar.told import decode_told
 from rocm_wizard.stages.session import Session
 
 _SEND_SECONDS = 5.0
@@ -51,6 +52,7 @@ class PlayerProcess:
         self.counters: dict[str, Any] = {}
         self.last_sample_at = 0
         """`time.monotonic_ns` of the last sample that was handed to the device, as far as known; 0 before."""
+        self._hiding = spec.hiding()
         self._child: Child = session.runner.start(spec, context.stage, context.cancel)
         self._silent = 0.0
         self._looked_at = time.perf_counter()
@@ -118,7 +120,7 @@ class PlayerProcess:
     def _next(self) -> dict[str, Any] | None:
         try:
             line = self._child.read(0.0)
-            return decode_line(line.data) if line is not None else {"type": "gone"}
+            return decode_told(line.data, self._hiding) if line is not None else {"type": "gone"}
         except ChildTimeout:
             return None
         except (ProtocolError, LineTooLong) as error:

@@ -10,7 +10,8 @@ from typing import Any
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
 from rocm_wizard.runner.spec import Child, ChildSpec, ChildTimeout, ExitReport, LineTooLong, StartFailed
-from rocm_wizard.sidecar.messages import ProtocolError, decode_line
+from rocm_wizard.sidecar.messages import ProtocolError
+from rocm_wizard.sidecar.told import decode_told
 from rocm_wizard.stages.probe_crash import last_words
 from rocm_wizard.stages.session import Session
 
@@ -87,9 +88,9 @@ class Probe:
     def _read(self, child: Child) -> Iterator[dict[str, Any]]:
         now = time.monotonic()
         end = now + self._limit + sum(min(seconds, self._limit) for seconds in self._seconds.values())
-        deadline = now + self._limit
+        deadline, hiding = now + self._limit, child.spec.hiding()
         while (line := child.read(max(0.0, min(deadline, end) - time.monotonic()))) is not None:
-            message = decode_line(line.data)
+            message = decode_told(line.data, hiding)
             if message["type"] == "before":
                 step, part = str(message.get("step")), message.get("part")
                 self.step = f"{step} ({part})" if part else step

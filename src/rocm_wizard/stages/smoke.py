@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,15 @@ from rocm_wizard.sidecar.client import SidecarClient, SidecarError
 from rocm_wizard.sidecar.host_limits import STDERR_LIMIT
 from rocm_wizard.sidecar.launch import SidecarSpec
 from rocm_wizard.sidecar.messages import Ready
+from rocm_wizard.stages.checkout_settings import hidden_values
+from rocm_wizard.stages.kernel_cache import tell_kernel_cache
 from rocm_wizard.stages.ready_rules import Told, device_kind, judge_ready
 from rocm_wizard.stages.session import Session
 
 _EXIT_GRACE = 10.0
 _AFTER_FINISH = 0.5
 _STDERR_SHOWN = 5
+_LEFT_SHOWN = 5
 
 
 class SmokeFailed(Exception):
@@ -32,6 +36,8 @@ def sidecar(context: StageContext, session: Session, spec: ChildSpec) -> Iterato
     Whatever breaks inside becomes a finding, then `SmokeFailed`. The child is gone when this returns.
     """
     _tell_remarks(context, spec)
+    spec = replace(spec, hidden=spec.hidden | hidden_values(session.target.checkout))
+    tell_kernel_cache(context, session, spec)
     try:
         child = session.runner.start(spec, context.stage, context.cancel)
     except StartFailed as error:
@@ -132,8 +138,8 @@ def _report_exit(context: StageContext, session: Session, client: SidecarClient)
             client.finish(grace)
         except SidecarError as error:
             report_error(context, session, client, error)
-        id, outcome, facts = judge_exit(client, ends)
-        context.finding(id, outcome, **facts)
+        for id, outcome, facts in judge_exit(client, ends):
+            context.finding(id, outcome, **facts)
     with context.check("traffic"):
         judge_traffic(context, client)
 
@@ -143,15 +149,19 @@ def exit_grace(session: Session) -> float:
     return session.options.limits.get("exit", _EXIT_GRACE)
 
 
-def judge_exit(client: SidecarClient, ends: float) -> Told:
+def judge_exit(client: SidecarClient, ends: float) -> list[Told]:
     """How a sidecar leaves, to which nothing more will be said; it has until `ends` (`time.monotonic()`)."""
     report = client.child.stop(grace=max(_AFTER_FINISH, ends - time.monotonic()))
-    facts = {"sidecar": client.child.spec.purpose, "code": report.code, "name": str(report.meaning)}
+    facts: dict[str, Any] = {"sidecar": client.child.spec.purpose, "code": report.code, "name": str(report.meaning)}
+    told: list[Told] = []
     if report.forced != "none":
-        return "sidecar.would_not_exit", Outcome.WARNING, facts | {"forced": report.forced}
-    if report.code != 0:
-        return "sidecar.bad_exit", Outcome.WARNING, facts
-    return "sidecar.stopped", Outcome.PASSED, facts
+        told.append(("sidecar.would_not_exit", Outcome.WARNING, facts | {"forced": report.forced}))
+    elif report.code != 0:
+        told.append(("sidecar.bad_exit", Outcome.WARNING, facts))
+    if report.left:
+        left = {"count": len(report.left), "processes": sorted(set(report.left))[:_LEFT_SHOWN]}
+        told.append(("sidecar.left_processes", Outcome.WARNING, facts | left))
+    return told or [("sidecar.stopped", Outcome.PASSED, facts)]
 
 
 def judge_traffic(context: StageContext, client: SidecarClient) -> None:

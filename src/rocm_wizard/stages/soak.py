@@ -8,9 +8,10 @@ from typing import Any
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
 from rocm_wizard.sidecar.client import SidecarClient
-from rocm_wizard.sidecar.messages import Samples, device_memory
+from rocm_wizard.sidecar.messages import Samples
 from rocm_wizard.stages.asr_choice import choose_recording
 from rocm_wizard.stages.asr_recording import SAMPLE_RATE, load_recording
+from rocm_wizard.stages.device_meter import DeviceMeter
 from rocm_wizard.stages.error_rate import error_rate, normalise
 from rocm_wizard.stages.recordings import Recording
 from rocm_wizard.stages.session import Session
@@ -26,6 +27,8 @@ MOST_WRONG = 5
 """So many wrong texts end the soak."""
 LEAST_FREE = 0.05
 """So little free memory of the computer, as a share, ends the soak before the computer is taken down."""
+MOST_DEVICE = 0.95
+"""So much of a graphics card's memory in use, as a share, ends the soak: beyond it the driver swaps or refuses."""
 
 _LATENCIES = {"asr_inference": "drift_asr", "tts_first_audio": "drift_tts", "tts_real_time_factor": "drift_factor"}
 _MEMORIES = {
@@ -65,7 +68,17 @@ class SoakStage:
             samples = load_recording(context, chosen[0]) if chosen is not None else None
         if chosen is None or samples is None:
             return
-        record = SoakRecord()
+        with context.check("limits"):
+            context.finding(
+                "soak.limits",
+                Outcome.PASSED,
+                minutes=self._session.options.minutes,
+                wrong=MOST_WRONG,
+                restarts=MOST_RESTARTS,
+                free=LEAST_FREE,
+                device=MOST_DEVICE,
+            )
+        record = SoakRecord(DeviceMeter(self._session))
         ends = self._clock() + self._session.options.minutes * 60
         over = self._soak(context, record, Known(*chosen, samples), ends)
         if not record.turns:
@@ -131,9 +144,10 @@ class SoakStage:
 
     def _judge(self, context: StageContext, record: SoakRecord, recording: Recording, text: str) -> None:
         # Without a transcript at least the first text has to come again.
-        record.first_text = record.first_text or text
+        said = bool(normalise(text))
+        record.first_text = record.first_text or (text if said else "")
         reference = recording.transcript or record.first_text
-        if normalise(text) and error_rate(reference, text, recording.language).value <= recording.allowed_error:
+        if said and error_rate(reference, text, recording.language).value <= recording.allowed_error:
             return
         record.wrong_texts += 1
         if record.wrong_texts >= MOST_WRONG:
@@ -157,7 +171,7 @@ class SoakStage:
             "memory_wizard": resident_memory(),
             "memory_asr": resident_memory(asr.child.pid),
             "memory_tts": resident_memory(tts.child.pid),
-            "memory_device": _device_memory(said),
+            "memory_device": record.device.read(said, (asr.child.pid, tts.child.pid)),
         }
         for name, value in found.items():
             if value is not None:
@@ -168,9 +182,7 @@ class SoakStage:
                 "soak.stopped_memory", Outcome.FAILED, free_mib=memory.available // 2**20, turns=record.turns
             )
             raise StopEarly
-
-
-def _device_memory(said: tuple[Mapping[str, Any], Mapping[str, Any]]) -> int | None:
-    """Bytes that both children hold on the device, as they say themselves; None where one does not say."""
-    first, second = (device_memory(message) for message in said)
-    return None if first is None or second is None else first + second
+        share = record.device.share
+        if share is not None and share > MOST_DEVICE:
+            context.finding("soak.stopped_device", Outcome.FAILED, share=round(share, 3), turns=record.turns)
+            raise StopEarly

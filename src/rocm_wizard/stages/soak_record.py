@@ -8,6 +8,7 @@ import psutil
 
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
+from rocm_wizard.stages.device_meter import DeviceMeter
 from rocm_wizard.stages.drift import FEWEST_POINTS, Drift, drift
 
 SLOWER = 0.20
@@ -39,6 +40,7 @@ class Series:
 class SoakRecord:
     """Everything measured so far; `turns` counts pairs of recognition and synthesis, `first_text` was heard first."""
 
+    device: DeviceMeter
     turns: int = 0
     restarts: int = 0
     wrong_texts: int = 0
@@ -58,7 +60,14 @@ class SoakRecord:
                 _report_latency(context, name, self.series.get(name, Series()))
         for name, check in memories.items():
             with context.check(check):
-                _report_memory(context, name, self.series.get(name, Series()))
+                if name in self.series:
+                    _report_memory(context, name, self.series[name])
+                elif name == "memory_device" and not self.device.asks:
+                    context.finding("soak.memory_unknown", Outcome.SKIPPED, quantity=name)
+                else:
+                    context.finding("soak.memory_untold", Outcome.SKIPPED, quantity=name)
+                if name == "memory_device":
+                    self.device.report(context)
 
 
 def _report_latency(context: StageContext, name: str, series: Series) -> None:
@@ -86,9 +95,6 @@ def _report_latency(context: StageContext, name: str, series: Series) -> None:
 
 def _report_memory(context: StageContext, name: str, series: Series) -> None:
     found = series.drift()
-    if not series.values:
-        context.finding("soak.memory_unknown", Outcome.SKIPPED, quantity=name)
-        return
     if found is None:
         context.finding(
             "soak.too_short", Outcome.COULD_NOT_CHECK, quantity=name, points=len(series.values), least=FEWEST_POINTS + 1

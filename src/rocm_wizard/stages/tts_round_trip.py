@@ -4,7 +4,7 @@ An open recogniser forgives much (it reads sound at the wrong rate, it invents w
 the words are. How they sound is judged as sound.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
@@ -12,7 +12,8 @@ from rocm_wizard.qualification import events as ev
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
 from rocm_wizard.sidecar.client import SidecarClient, SidecarError
-from rocm_wizard.sidecar.messages import Samples, device_memory
+from rocm_wizard.sidecar.messages import Samples
+from rocm_wizard.stages.device_meter import DeviceMeter
 from rocm_wizard.stages.error_rate import error_rate, normalise
 from rocm_wizard.stages.languages import find_language
 from rocm_wizard.stages.session import Session
@@ -45,9 +46,10 @@ def round_trip(
     with context.check("round_trip"):
         try:
             with sidecar(context, session, asr_spec(session)) as recogniser:
-                held = _listen(context, session, recogniser, spoken[0], plan)
+                said = _listen(context, session, recogniser, spoken[0], plan)
                 with context.check("both_loaded"):
-                    _speak_beside(context, session, voice, plan, spoken[1:] or spoken, held)
+                    beside = _speak_beside(context, session, (recogniser, voice), plan, said)
+                    _judge_beside(context, beside, spoken[1:] or spoken)
         except VoiceFailed:
             raise
         except SmokeFailed:
@@ -74,8 +76,8 @@ def pieces(samples: Samples, rate: int, longest: float = MOST_SECONDS) -> Iterat
 
 def _listen(
     context: StageContext, session: Session, recogniser: SidecarClient, utterance: Utterance, plan: Plan
-) -> int | None:
-    """Bytes that the recogniser says it holds on the device."""
+) -> Mapping[str, Any]:
+    """What the recogniser says of itself beside the text."""
     from rocm_wizard.audio.resample import resample
 
     language = find_language(tts_language(session))
@@ -86,7 +88,7 @@ def _listen(
     context.emit(ev.TextRecognised(context.stage, 1, text, plan.text))
     context.measure("tts.round_trip", sum(answer.seconds for answer in heard), "s")
     judge_words(context, plan, text, tts_language(session), name)
-    return device_memory(heard[-1].extra)
+    return heard[-1].extra
 
 
 def judge_words(context: StageContext, plan: Plan, text: str, code: str, language: str | None) -> None:
@@ -118,26 +120,33 @@ def judge_words(context: StageContext, plan: Plan, text: str, code: str, languag
 def _speak_beside(
     context: StageContext,
     session: Session,
-    voice: SidecarClient,
+    both: tuple[SidecarClient, SidecarClient],
     plan: Plan,
-    apart: Sequence[Utterance],
-    held: int | None,
-) -> None:
+    said: Mapping[str, Any],
+) -> Utterance:
+    """The sentence once more. Device memory is looked at with each block: it peaks while the voice works."""
+    meter, voice = DeviceMeter(session), both[1]
+    pids = [client.child.pid for client in both]
     try:
-        beside = speak_audibly(context, session, voice, plan.request(session))
+        beside = speak_audibly(context, session, voice, plan.request(session), lambda _: meter.look(pids))
     except SidecarError as error:
         # Not the recogniser's: its own context would report it as such.
         report_error(context, session, voice, error)
         raise VoiceFailed from error
     except SmokeFailed as error:
         raise VoiceFailed from error
+    meter.read((said, beside.done), pids)
+    if meter.peak is not None:
+        context.measure("tts.device_memory_both", meter.peak, "B")
+        meter.report(context)
+    return beside
+
+
+def _judge_beside(context: StageContext, beside: Utterance, apart: Sequence[Utterance]) -> None:
     alone = median(utterance.first_audio for utterance in apart)
     factor_alone = median(utterance.real_time_factor for utterance in apart)
     context.measure("tts.first_audio_both", beside.first_audio, "s")
     context.measure("tts.real_time_factor_both", beside.real_time_factor, "")
-    also = device_memory(beside.done)
-    if held is not None and also is not None:
-        context.measure("tts.device_memory_both", held + also, "B")
     facts: dict[str, Any] = {
         "first_audio": round(beside.first_audio, 3),
         "alone": round(alone, 3),

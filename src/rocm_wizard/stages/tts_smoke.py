@@ -29,6 +29,7 @@ from rocm_wizard.stages.tts_speed import (
     measure_series,
     measure_utterance,
     speak_repeatedly,
+    tell_held_back,
 )
 from rocm_wizard.stages.tts_swallowed import complain_if_swallowed
 from rocm_wizard.stages.tts_timbre import ReferenceUnreadable, judge_timbre, read_reference
@@ -132,6 +133,7 @@ class TtsSmokeStage:
                 sample_steps=plan.options["sample_steps"],
                 engine_note=note if isinstance(note, str) else None,
             )
+            tell_held_back(context, utterance)
         measure_utterance(context, plan, utterance, 1)
         measure_blocks(context, utterance)
         return utterance
@@ -141,7 +143,7 @@ class TtsSmokeStage:
         session, options = self._session, self._session.options
         with context.check("speed_warm"):
             utterances = speak_repeatedly(context, session, client, plan, options.repeat, first)
-            judge_repeats(context, utterances)
+            judge_repeats(context, session, utterances)
         with context.check("gaps"):
             judge_gaps(context, plan, utterances)
         if options.level == "quick":

@@ -8,8 +8,9 @@ from rocm_wizard.qualification import events as ev
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
 from rocm_wizard.sidecar.client import SidecarClient
-from rocm_wizard.sidecar.stage_times import times_from_log, times_from_messages
+from rocm_wizard.sidecar.stage_times import blocks_computed, times_from_log, times_from_messages
 from rocm_wizard.stages.session import Session
+from rocm_wizard.stages.speech_children import tts_engine
 from rocm_wizard.stages.tts_blocks import judge_gaps, playback_of
 from rocm_wizard.stages.tts_presets import Plan
 from rocm_wizard.stages.tts_swallowed import speak_audibly
@@ -65,6 +66,17 @@ def measure_blocks(context: StageContext, utterance: Utterance) -> None:
         context.measure("tts.block_bigvgan", block.bigvgan_ms, "ms", number)
 
 
+def tell_held_back(context: StageContext, utterance: Utterance) -> None:
+    """Blocks that the voice's onset gate kept back: their making is hidden in the first audio.
+
+    Only the host project's engine logs the blocks that it makes.
+    """
+    computed, sent = blocks_computed(utterance.log), len(utterance.speech)
+    if computed > sent:
+        first_audio = round(utterance.first_audio, 3)
+        context.finding("tts.held_back", Outcome.PASSED, computed=computed, sent=sent, first_audio=first_audio)
+
+
 def stages_a_block(utterance: Utterance) -> dict[str, float]:
     """Milliseconds a block of speech by stage, where the sidecar says so: in its `done` message, else in its log."""
     said: dict[str, float] = {
@@ -94,7 +106,7 @@ def judge_speed(context: StageContext, utterance: Utterance) -> None:
     )
 
 
-def judge_repeats(context: StageContext, utterances: Sequence[Utterance]) -> None:
+def judge_repeats(context: StageContext, session: Session, utterances: Sequence[Utterance]) -> None:
     """The further ones: warm. They are what a conversation feels like."""
     cold, warm = utterances[0], utterances[1:]
     if not warm:
@@ -119,6 +131,8 @@ def judge_repeats(context: StageContext, utterances: Sequence[Utterance]) -> Non
     if stages:
         told = [f"{name} {milliseconds:.1f}" for name, milliseconds in stages.items()]
         context.finding("tts.stages", Outcome.PASSED, stages=told)
+    elif tts_engine(session) == "checkout":
+        context.finding("tts.stages_elsewhere", Outcome.PASSED)
 
 
 def measure_series(

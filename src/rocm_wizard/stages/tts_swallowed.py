@@ -1,16 +1,17 @@
 """A failure that the voice hides behind silence is a failure, and so is silence where there was a voice."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
-from rocm_wizard.sidecar.client import SidecarClient
+from rocm_wizard.sidecar.client import Block, SidecarClient
 from rocm_wizard.sidecar.messages import Chunk
 from rocm_wizard.sidecar.swallowed import swallowed_failure
 from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.smoke import SmokeFailed
 from rocm_wizard.stages.speech_children import tts_engine
+from rocm_wizard.stages.tts_presets import plausible_seconds
 from rocm_wizard.stages.utterance import PAUSE_SECONDS, Utterance, speak
 
 AUDIBLE = 1e-3
@@ -25,18 +26,34 @@ def is_audible(chunks: Sequence[Chunk]) -> bool:
 
 
 def speak_audibly(
-    context: StageContext, session: Session, client: SidecarClient, request: Mapping[str, Any]
+    context: StageContext,
+    session: Session,
+    client: SidecarClient,
+    request: Mapping[str, Any],
+    on_block: Callable[[Block], None] | None = None,
 ) -> Utterance:
-    """One whole utterance that holds sound and hides no failure: for those of which nothing else is judged.
+    """One whole utterance that holds sound, hides no failure and can be its text: where nothing else is judged.
 
     Raises:
         SidecarError: the voice broke.
-        SmokeFailed: a failure was swallowed or nothing can be heard; it is reported.
+        SmokeFailed: a failure was swallowed, nothing can be heard, or the speech broke off; it is reported.
     """
-    utterance = speak(client, request)
+    utterance = speak(client, request, on_block)
     complain_if_swallowed(context, session, utterance.chunks, utterance.log)
     if not is_audible(utterance.chunks):
         context.finding("tts.no_sound", Outcome.FAILED, blocks=len(utterance.blocks))
+        raise SmokeFailed
+    text = str(request["text"])
+    shortest, longest = plausible_seconds(text, str(request["language"]), float(request["speed"]))
+    if not shortest <= utterance.seconds <= longest:
+        context.finding(
+            "tts.duration_absurd",
+            Outcome.FAILED,
+            seconds=round(utterance.seconds, 2),
+            characters=len(text),
+            shortest=shortest,
+            longest=longest,
+        )
         raise SmokeFailed
     return utterance
 

@@ -49,6 +49,7 @@ def _ask(context: StageContext, session: Session, command: list[str]) -> list[st
     cwd = folder if folder.is_dir() else session.working_folder
     spec = ChildSpec("package check", command, cwd, {"PYTHONPATH": None, "PYTHONHOME": None})
     lines: list[str] = []
+    hiding = spec.hiding()
     try:
         child = session.runner.start(spec, "versions", context.cancel)
     except StartFailed as error:
@@ -58,7 +59,7 @@ def _ask(context: StageContext, session: Session, command: list[str]) -> list[st
         child.close_stdin()
         deadline = time.monotonic() + _SECONDS
         while (line := child.read(max(0.0, deadline - time.monotonic()))) is not None:
-            lines.append(line.data.decode("utf-8", "replace"))
+            lines.append(hiding.text(line.data.decode("utf-8", "replace")))
     except (ChildTimeout, LineTooLong):
         trouble = True
     finally:

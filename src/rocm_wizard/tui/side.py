@@ -17,7 +17,7 @@ _SERIES = ("tts.centroid", "tts.mfcc_distance", "tts.mfcc_distance_reference", "
 """Quantities that are told once a block, so a line of their own shape says more than a number."""
 _SERIES_FROM = 4
 """Any other quantity that was taken so often in one go is drawn as a series too."""
-_DRAWN_ELSEWHERE = ("playback.gap_at",)
+_DRAWN_ELSEWHERE = ("playback.gap_at", "playback.heard")
 
 
 def timing_lines(words: Words, run: RunState, width: int) -> list[Line]:

@@ -14,8 +14,8 @@ from rocm_wizard.tui.words import Words
 
 _WAVE_HEIGHT = 3
 _TEXT_HEIGHT = 3
-_PLAYING, _PLAYED = "seconds playing", "seconds played"
-"""Units of the progress that a playback reports (`stages.playback`)."""
+_PLAYING = "seconds playing"
+"""Unit of the progress that a playback reports (`stages.playback`)."""
 _SAME_LENGTH = 0.01
 
 
@@ -29,27 +29,33 @@ class Playhead:
 
 
 def playhead(stage: StageState, seconds: float) -> Playhead | None:
-    """The playhead in the newest utterance, `seconds` long; None when it is not (or was not) played."""
+    """The playhead in the newest utterance, `seconds` long; None when it is not (or was not) played.
+
+    Where a playback ended and tore is known from its measurements, whatever the stage has turned to since.
+    """
+    measured = _newest_playback(stage.measurements)
+    gaps = _gaps(measured)
+    end = next((taken.value for taken in measured if taken.id == "playback.heard"), None)
+    if end is not None:
+        of_this = end <= seconds + _SAME_LENGTH
+        return Playhead(min(end, seconds), True, gaps) if of_this else None
     progress = stage.progress
-    if progress is None or progress.unit not in (_PLAYING, _PLAYED):
+    if progress is None or progress.unit != _PLAYING:
         return None
-    over = progress.unit == _PLAYED
-    if over and abs((progress.total or 0.0) - seconds) > _SAME_LENGTH:
-        return None  # of an earlier utterance
-    return Playhead(min(progress.done, seconds), over, _gaps(stage.measurements))
+    return Playhead(min(progress.done, seconds), False, gaps)
 
 
-def _gaps(measurements: Sequence[MeasurementTaken]) -> tuple[tuple[float, float], ...]:
-    """Those of the newest playback: it begins with the latency of its first device."""
-    places: list[float] = []
-    lengths: list[float] = []
-    for taken in measurements:
-        if taken.id == "playback.latency" and taken.sample == 1:
-            places, lengths = [], []
-        elif taken.id == "playback.gap_at":
-            places.append(taken.value)
-        elif taken.id == "playback.gap":
-            lengths.append(taken.value)
+def _newest_playback(measurements: Sequence[MeasurementTaken]) -> Sequence[MeasurementTaken]:
+    """What was measured from the newest playback on: it begins with the latency of its first device."""
+    for position in range(len(measurements) - 1, -1, -1):
+        if measurements[position].id == "playback.latency" and measurements[position].sample == 1:
+            return measurements[position:]
+    return measurements
+
+
+def _gaps(measured: Sequence[MeasurementTaken]) -> tuple[tuple[float, float], ...]:
+    places = [taken.value for taken in measured if taken.id == "playback.gap_at"]
+    lengths = [taken.value for taken in measured if taken.id == "playback.gap"]
     return tuple(zip(places, lengths, strict=False))
 
 

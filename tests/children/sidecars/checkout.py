@@ -15,6 +15,8 @@ from typing import Any
 
 RATE = 24000
 FAULT = os.environ.get("FAULT", "") if "PYTHONUNBUFFERED" not in os.environ else ""
+LOGGED = {"stderr": 8400, "nearly_full": 3990, "some_stderr": 2100}
+"""Bytes before `ready`; 300 more with each answer. Windows' pipe holds 4096."""
 KIND = Path(__file__).parent.name
 
 
@@ -40,10 +42,9 @@ def start() -> None:
         sys.exit(1)
     if FAULT == "slow_start":
         time.sleep(600)
-    if FAULT == "stderr":
-        sys.stderr.write("MIOpen(HIP): Warning\n" * 400)
+    if FAULT in LOGGED:
+        sys.stderr.write("MIOpen(HIP): Warning\n" * (LOGGED[FAULT] // 21))
         sys.stderr.flush()
-        time.sleep(0.2)
     device = "cuda:0" if FAULT == "device" else "cpu"
     torch = {"torch": "1.0"} if FAULT == "torch" else {}
     send(type="ready", device=device, **torch, hip=None, attn_impl="eager", warmup_ms=0, cuda_available=False)
@@ -53,6 +54,9 @@ def answer(request: dict[str, Any]) -> None:
     """One answer."""
     if FAULT == "dies":
         os._exit(3)
+    if FAULT in LOGGED:
+        sys.stderr.write("x" * 299 + "\n")
+        sys.stderr.flush()
     if FAULT == "slow_answer":
         time.sleep(600)
     if FAULT == "print":

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from rocm_wizard.runner.spec import Child, ChildTimeout, LineTooLong, StartFailed
 from rocm_wizard.sidecar.conformance.probes import IMPROPER, PROBES, REFUSALS, Probe
-from rocm_wizard.sidecar.conformance.requests import Voice
+from rocm_wizard.sidecar.conformance.requests import Voice, asr_request
 from rocm_wizard.sidecar.conformance.rules import RULES, Judged, State
 from rocm_wizard.sidecar.conformance.wire import Lost, Wire
 from rocm_wizard.sidecar.host_limits import HOST_ANSWER_SECONDS, HOST_READY_SECONDS
@@ -18,6 +18,24 @@ _STRAY_SECONDS = 0.2
 
 class NoStart(Exception):
     """There is no sidecar to examine."""
+
+
+def kind_of(start: Callable[[], Child], seconds: float) -> str | None:
+    """Whether a command is an `asr` or a `tts` sidecar: only a recogniser recognises. None: it does not answer."""
+    try:
+        child = start()
+    except StartFailed:
+        return None
+    wire = Wire(child, seconds)
+    try:
+        if wire.receive()["type"] != "ready":
+            return None
+        wire.ask(asr_request())
+        return "asr" if wire.receive()["type"] == "result" else "tts"
+    except Lost:
+        return None
+    finally:
+        child.stop(grace=0.5)
 
 
 class Examiner:
@@ -122,6 +140,8 @@ class Examiner:
         deadline = time.monotonic() + self._seconds
         try:
             while (line := wire.child.read(max(0.0, deadline - time.monotonic()))) is not None:
+                if time.monotonic() > deadline:
+                    raise ChildTimeout
                 stray = wire.judge_line(line)
                 if stray is not None:
                     self._set("nothing_unasked", f"{stray['type']} after the end of input")
@@ -131,6 +151,8 @@ class Examiner:
         report = wire.child.stop(grace=max(_STRAY_SECONDS, deadline - time.monotonic()))
         if report.forced != "none":
             self._set("end_of_input", f"did not end within {self._seconds:g} s")
+        elif report.left:
+            self._set("end_of_input", f"left {len(report.left)} processes: {', '.join(sorted(set(report.left))[:5])}")
         else:
             self._set("end_of_input", None if report.code == 0 else f"ended with {report.meaning}")
 

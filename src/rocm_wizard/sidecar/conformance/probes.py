@@ -193,7 +193,7 @@ def tts_blank(wire: Wire, voice: Voice) -> str | None:
 
 
 def tts_unicode(wire: Wire, voice: Voice) -> str | None:
-    """Raw UTF-8 in an id, which has to come back."""
+    """Characters beyond ASCII in an id, escaped as the host escapes them, have to come back."""
     wire.ask(tts_request(voice, "聞こえる🎧"))
     return expect_speech(wire, "聞こえる🎧", in_order=True)
 

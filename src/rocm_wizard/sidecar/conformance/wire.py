@@ -9,6 +9,7 @@ from rocm_wizard.runner.spec import Child, ChildGone, ChildTimeout, Line, LineTo
 from rocm_wizard.sidecar.channel import Traffic, settled_bytes
 from rocm_wizard.sidecar.host_limits import HOST_ANSWER_SECONDS, HOST_READY_SECONDS, STDERR_LIMIT
 from rocm_wizard.sidecar.messages import ProtocolError, decode_line, excerpt, parse_chunk
+from rocm_wizard.sidecar.told import decode_told
 
 MOST_BYTES = 160 * 2**20
 """No answer is that long: ten minutes of sound at 48 kHz are 154 MB."""
@@ -19,6 +20,10 @@ _CHUNK_RULES = {
     "odd_byte_count": "chunk_payload",
     "bad_sample_rate": "constant_rate",
 }
+
+
+_BACKLOG = 1.0
+"""Seconds after the deadline in which lines that came before it are still read."""
 
 
 class Lost(Exception):
@@ -39,6 +44,7 @@ class Wire:
         host_answer: float = HOST_ANSWER_SECONDS,
     ) -> None:
         self.child = child
+        self._hiding = child.spec.hiding()
         self.broken: dict[str, str] = {}
         self.seen: set[str] = set()
         self._seconds = seconds
@@ -79,6 +85,11 @@ class Wire:
             self._bytes += len(line.data)
             if self._bytes > MOST_BYTES:
                 raise Lost(f"sent more than {MOST_BYTES // 2**20} MiB without an end")
+            # A child that never stops talking is late too, though there is always a line.
+            if seconds and max(line.arrived, time.monotonic() - _BACKLOG) > deadline:
+                raise Lost(f"sent no message within {seconds:g} s")
+            if line.torn and not is_message(line.data):
+                self._died()
             message = self.judge_line(line)
             if message is not None:
                 self._judge_time(line.arrived)
@@ -101,9 +112,9 @@ class Wire:
         """Notes what the line breaks; gives its message, None when it is none."""
         self.seen |= {"pure_stdout", "ascii_only", "strict_json"}
         if not line.data.isascii():
-            self.note("ascii_only", excerpt(line.data))
+            self.note("ascii_only", excerpt(self._hiding.data(line.data)))
         try:
-            message = decode_line(line.data)
+            message = decode_told(line.data, self._hiding)
         except ProtocolError as error:
             self.note("pure_stdout", f"{error.rule}: {error.shown}")
             return None
@@ -153,6 +164,15 @@ class Wire:
         tail = self.child.stderr_tail()
         last = f"; last words: {tail[-1]}" if tail else ""
         raise Lost(f"ended with {report.meaning}{last}")
+
+
+def is_message(data: bytes) -> bool:
+    """Whether a line is one."""
+    try:
+        decode_line(data)
+    except ProtocolError:
+        return False
+    return True
 
 
 def _refuse(name: str) -> NoReturn:

@@ -1,0 +1,94 @@
+"""Which values are hidden, and that none is seen in what a child says."""
+
+import json
+import sys
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocm_wizard.qualification.clean import HIDDEN, SHORTEST_HIDDEN, Hiding, clean_line
+from rocm_wizard.runner.hidden import secret_values
+from rocm_wizard.runner.spec import ChildSpec
+
+VALUES = st.lists(st.text(st.characters(codec="utf-8"), min_size=SHORTEST_HIDDEN).filter(lambda v: "*" not in v))
+
+
+@given(VALUES, st.data())
+def test_no_hidden_value_survives_however_it_is_spelt(values: list[str], data: st.DataObject) -> None:
+    spellings = [str, lambda v: json.dumps(v)[1:-1], lambda v: repr(v)[1:-1], lambda v: quote(v, safe="")]
+    parts: list[str] = []
+    for value in values:
+        parts += ["|", data.draw(st.sampled_from(spellings))(value), "|"]
+    text, hiding = "".join(parts), Hiding(values)
+    for value in (value.strip() for value in values):
+        if len(value) >= SHORTEST_HIDDEN:
+            assert value not in hiding.text(text)
+            assert value.encode() not in hiding.data(text.encode())
+
+
+@pytest.mark.parametrize(
+    ("values", "text", "told"),
+    [
+        (["secret-1", "secret-12"], "secret-12 secret-1", "*** ***"),
+        (["a\nline one of a key\nline two of a key"], "line two of a key", "***"),
+        (["short"], "short", "short"),
+        (['say "friend"'], '{"msg": "say \\"friend\\""}', '{"msg": "***"}'),
+        ([], "nothing to hide", "nothing to hide"),
+    ],
+)
+def test_what_is_told(values: list[str], text: str, told: str) -> None:
+    assert Hiding(values).text(text) == told
+    assert Hiding(values).data(text.encode()) == told.encode()
+    assert all(value not in repr(Hiding(values)) for value in values)
+
+
+def test_half_a_surrogate_pair_in_a_value_hurts_nobody() -> None:
+    assert Hiding(["secret\ud800"]).text("a secret\ud800") == "a ***"
+    assert Hiding(["secret\ud800", "another"]).data(b"another") == b"***"
+
+
+def test_a_plain_word_may_be_heard() -> None:
+    hiding = Hiding(["password", "sk-0123456789"])
+    assert hiding.speech("the password is sk-0123456789") == f"the password is {HIDDEN}"
+    assert hiding.text("the password is sk-0123456789") == f"the {HIDDEN} is {HIDDEN}"
+
+
+def test_a_line_is_hidden_before_it_is_shortened_and_after_colours_went() -> None:
+    hiding = Hiding(["sk-0123456789"])
+    assert clean_line("." * 995 + "sk-0123456789" + "." * 20, hiding) == "." * 995 + "***.…"
+    assert clean_line("sk-01\x1b[31m23456789", hiding) == HIDDEN
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "hidden"),
+    [
+        ("OPENAI_API_KEY", "sk-0123456789", {"sk-0123456789"}),
+        ("MY_PASSWORD", " hunter ", {"hunter"}),
+        ("DB", "postgres://me:letmein1@host/x", {"postgres://me:letmein1@host/x", "letmein1"}),
+        ("AWS_SECRET_ACCESS_KEY", "/nosuchfolder/Xy+z0123456789", {"/nosuchfolder/Xy+z0123456789"}),
+        ("MAX_TOKENS", "256", set[str]()),
+        ("TOKENIZERS_PARALLELISM", "false", set[str]()),
+        ("TTS_PRIVATE", "Disabled", set[str]()),
+        ("KEY_DEVICE", "cuda:0", set[str]()),
+        ("PWD", str(Path(sys.executable).parent), set[str]()),
+        ("SSH_AUTH_SOCK", str(Path.home() / "agent" / "0"), set[str]()),
+        ("KEY_FILE", "../keys/mine.pem", set[str]()),
+        ("KEY_FILE", "~/keys/mine.pem", set[str]()),
+        ("MY_NOTE", "canary-3", {"canary-3"}),
+        ("MY_LEVEL", "warning", set[str]()),
+        ("MY_PORT", "-1234.56", set[str]()),
+        ("KNOWN", "canary-4", set[str]()),
+    ],
+)
+def test_which_values_are_secret(name: str, value: str, hidden: set[str]) -> None:
+    assert secret_values({name: value, "GONE": None}, {"MY_NOTE", "MY_LEVEL", "MY_PORT", "MY_PASSWORD"}) == hidden
+
+
+def test_a_child_inherits_secrets_that_are_hidden_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INHERITED_TOKEN", "inherited-1")
+    monkeypatch.setenv("REMOVED_TOKEN", "removed-1")
+    spec = ChildSpec("x", ["x"], tmp_path, {"REMOVED_TOKEN": None, "NOTE": "note-1"}, masked=frozenset({"NOTE"}))
+    assert spec.hiding().text("inherited-1 removed-1 note-1") == "*** removed-1 ***"
