@@ -1,13 +1,14 @@
 """A recogniser that answers by a script. Standard library only: `python listener.py SCRIPT_JSON`.
 
 The script: `texts` is what is answered to sounds of a length (samples as a string, or "any"), one list item after the
-other, the last for ever; `silence` and `noise` are the texts for silent and very quiet sound; `codes` false: an ISO
-code is answered with an error; `tell` is sent as the detected language; `delay` in seconds before each answer; `log`
-is a file that takes one JSON line for each request: language, samples, peak.
+other, the last for ever ("die": it does); `silence` and `noise` are the texts for silent and very quiet sound;
+`codes` false: an ISO code is answered with an error; `tell` is sent as the detected language; `delay` in seconds
+before each answer; `log` is a file that takes one JSON line for each request: language, samples, peak.
 """
 
 import base64
 import json
+import os
 import struct
 import sys
 import time
@@ -52,7 +53,10 @@ def main(script: dict[str, object]) -> None:
             send(type="error", msg=f"Unsupported language: {language}")
             continue
         told = {"language": script["tell"]} if "tell" in script else {}
-        send(type="result", text=text_for(script, count, peak, asked), **told)
+        text = text_for(script, count, peak, asked)
+        if text == "die":
+            os._exit(3)
+        send(type="result", text=text, **told)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """A speaking sidecar that plays a recording: `python speaking_sidecar.py JSON`. Standard library and numpy.
 
-Keys: wav (mono 16-bit file), characters (of what is said in it: shorter texts get a shorter part), fault, at (number of
-the block it strikes, from 0), delay (seconds a block), log (a line for stderr), dies_after (utterances), only (number
-of the one utterance with the fault, from 0), from (number of the first utterance with it). Blocks have the length that
-the request asks for; a pause follows, as on the wire.
+Keys: wav (mono 16-bit file), characters (of what is said in it: shorter texts get a shorter part), fault, at (number
+of the block it strikes, from 0), delay (seconds a block; slow: from utterance slow_from), log (a line for stderr),
+dies_after (utterances), only (number of the one utterance with the fault, from 0), from (number of the first
+utterance with it). Blocks have the length that the request asks for; a pause follows, as on the wire.
 """
 
 import base64
@@ -68,7 +68,7 @@ def spoil(blocks: list[Any], fault: str, at: int) -> list[Any]:
     return blocks
 
 
-def speak(script: dict[str, Any], message: dict[str, Any], fault: str) -> None:
+def speak(script: dict[str, Any], message: dict[str, Any], fault: str, slow: bool) -> None:
     """One utterance."""
     request = message["request"]
     samples, rate = read(script["wav"])
@@ -77,7 +77,9 @@ def speak(script: dict[str, Any], message: dict[str, Any], fault: str) -> None:
     blocks = [samples[begin : begin + size] for begin in range(0, len(samples) - size // 4, size)]
     at = script.get("at", 3)
     for number, block in enumerate(spoil(blocks, fault, at)):
-        time.sleep(script.get("delay", 0.0) + (1.6 if fault == "late" and number == at else 0.0))
+        time.sleep(
+            (script["slow"] if slow else script.get("delay", 0.0)) + (1.6 if fault == "late" and number == at else 0.0)
+        )
         chunk(message["request_id"], rate, block)
         if fault == "fails" and number == at:
             send(type="error", request_id=message["request_id"], msg="out of memory")
@@ -104,7 +106,8 @@ def main(script: dict[str, Any]) -> None:
         if spoken == script.get("dies_after"):
             os._exit(3)
         struck = spoken == script.get("only", spoken) and spoken >= script.get("from", 0)
-        speak(script, json.loads(line), script.get("fault", "") if struck else "")
+        slow = "slow" in script and spoken >= script["slow_from"]
+        speak(script, json.loads(line), script.get("fault", "") if struck else "", slow)
 
 
 if __name__ == "__main__":

@@ -231,6 +231,8 @@ def test_an_interruption_costs_the_rest_of_the_sentence(bench: Bench) -> None:
     assert float(str(cost["wait"])) == pytest.approx(0.54, abs=0.2), "17 blocks and the next one's first: 30 ms each"
     assert found["tts.round_trip"].facts["error_rate"] == 0
     assert found["tts.both_loaded"].outcome is Outcome.PASSED
+    assert found["tts.both_working"].outcome is Outcome.PASSED
+    assert int(str(found["tts.both_working"].facts["answers"])) > 3, "0.5 s of speaking, and it answers at once"
     chunk_lengths = [f.facts["chunk_seconds"] for f in stage.findings if f.id == "tts.no_gaps"]
     assert chunk_lengths == [0.4, 0.8, 0.8], "as asked, the other length, and the host's first sentence"
     purposes = [child.purpose for child in stage.children]
@@ -279,15 +281,17 @@ def test_one_block_has_no_seams_that_could_pass(bench: Bench) -> None:
     [
         ("swallowed", 3, "tts.failure_swallowed", "tts.both_loaded"),
         ("mute", 3, "tts.no_sound", "tts.both_loaded"),
-        ("fails", 4, "tts.interrupted_failed", "tts.interruption"),
-        ("swallowed", 4, "tts.failure_swallowed", "tts.interruption"),
-        ("mute", 5, "tts.no_sound", "tts.interruption"),
+        ("mute", 4, "tts.no_sound", "tts.both_working"),
+        ("fails", 5, "tts.interrupted_failed", "tts.interruption"),
+        ("swallowed", 5, "tts.failure_swallowed", "tts.interruption"),
+        ("mute", 6, "tts.no_sound", "tts.interruption"),
     ],
 )
 def test_what_breaks_beside_the_recogniser_or_after_an_interruption(
     bench: Bench, fault: str, utterance: int, finding: str, missing: str
 ) -> None:
-    """Utterances: the one that is heard, the other length, the host's first, beside, interrupted, the next."""
+    """Utterances: the one that is heard, the other length, the host's first, beside, both at work, interrupted,
+    the next."""
     speaks(bench, fault=fault, only=utterance)
     listener = {"texts": {"any": [SPOKEN.transcript]}}
     command = [sys.executable, "-u", str(CHILDREN / "listener.py"), json.dumps(listener)]

@@ -33,6 +33,7 @@ from rocm_wizard.stages.tts_speed import (
 )
 from rocm_wizard.stages.tts_swallowed import complain_if_swallowed
 from rocm_wizard.stages.tts_timbre import ReferenceUnreadable, judge_timbre, read_reference
+from rocm_wizard.stages.tts_weights import judge_weights
 from rocm_wizard.stages.utterance import Utterance, speak
 
 SMALL_BLOCKS, USUAL_BLOCKS = 0.4, 0.8
@@ -62,6 +63,8 @@ class TtsSmokeStage:
         player = Player(context, session, session.options.output_device) if session.options.play else None
         try:
             with sidecar(context, session, tts_spec(session)) as client:
+                if tts_engine(session) == "checkout":
+                    judge_weights(context, client)
                 self._qualify(context, client, player, output, reference)
         except SmokeFailed:
             return
