@@ -95,7 +95,11 @@ class WeightsOnly:
 @pytest.mark.parametrize(
     ("log", "finding", "outcome"),
     [
-        ("Loading D:\\\\weights\\\\mine.ckpt ...\nloaded 我的/mine.pth (v3), s2Gv3.pth", "tts.weights", Outcome.PASSED),
+        (
+            "Loading D:\\\\weights\\\\mine e15.ckpt ...\nloaded 我的/mine.pth (v3), s2Gv3.pth",
+            "tts.weights",
+            Outcome.PASSED,
+        ),
         ("loading", "tts.weights_not_named", Outcome.SKIPPED),
         ("loading kurisu-e15.ckpt and kurisu_e2.pth, s2Gv3.pth", "tts.weights_other", Outcome.FAILED),
         ("loading s2Gv3.pth", "tts.weights_not_named", Outcome.SKIPPED),
@@ -112,7 +116,7 @@ def test_which_weights_a_checkouts_voice_has_loaded(bench: Bench, log: str, find
         encoding="utf-8",
     )
     bench.session.target = Target(bench.session.target.python, checkout)
-    weights = TtsModelPaths(gpt=checkout / "a" / "mine.ckpt", sovits=checkout / "b" / "mine.pth")
+    weights = TtsModelPaths(gpt=checkout / "a" / "mine e15.ckpt", sovits=checkout / "b" / "mine.pth")
     bench.options(tts_engine="checkout", tts_models=weights, limits={"ready": 20.0})
     found = {one.id: one.outcome for one in bench.run(WeightsOnly).stage("tts_smoke").findings}
     assert {id: found[id] for id in found if id.startswith("tts.")} == {finding: outcome}

@@ -217,6 +217,20 @@ async def test_escape_asks_before_it_cancels(make_wizard: Make) -> None:
     assert wizard.finished == [(False, "pipeline")]
 
 
+@pytest.mark.parametrize(("key", "answer"), [("y", "yes"), ("n", "no"), ("3", "no_speakers")])
+async def test_yes_and_no_have_letters(make_wizard: Make, key: str, answer: str) -> None:
+    answers: list[Any] = []
+    question = Question("tts.heard", ("yes", "no", "no_speakers"), "not_confirmed")
+    wizard = make_wizard(asks("tts_smoke", question, answers))
+    async with wizard.app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, wizard.ready)
+        await until(pilot, lambda: asked(wizard))
+        assert "y and n" in wizard.shown("#box-note").replace("\n", " ")
+        await pilot.press(key)
+        await until(pilot, lambda: wizard.result_shown())
+    assert [one.option for one in answers] == [answer]
+
+
 async def test_cancel_while_a_question_is_open(make_wizard: Make) -> None:
     answers: list[Any] = []
     wizard = make_wizard(asks("profile", Question("profile.choose", ("a", "b"), "a"), answers))

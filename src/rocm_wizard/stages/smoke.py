@@ -83,7 +83,7 @@ def _wait_ready(context: StageContext, session: Session, client: SidecarClient) 
     spec = client.child.spec
     with context.check("start"):
         ready, seconds = client.wait_ready()
-        facts = _ready_facts(ready, spec.purpose)
+        facts = _ready_facts(ready, spec)
         context.finding("sidecar.ready", Outcome.PASSED, seconds=round(seconds, 3), **facts)
         context.measure("sidecar.start", seconds, "s", phase="cold")
         for name, value in (("sidecar.load", ready.load_ms), ("sidecar.warm_up", ready.warmup_ms)):
@@ -108,10 +108,12 @@ def _wait_ready(context: StageContext, session: Session, client: SidecarClient) 
         judge_ready(context, session, kind_of(spec), ready, seconds, Path(spec.argv[0]))
 
 
-def _ready_facts(ready: Ready, purpose: str) -> dict[str, object]:
+def _ready_facts(ready: Ready, spec: ChildSpec) -> dict[str, object]:
     names = ("engine", "model", "voice", "attn_impl", "semantic_backend")
     said = {name: ready.extra[name] for name in names if isinstance(ready.extra.get(name), str)}
-    return {"sidecar": purpose, "device": ready.device, "torch": ready.torch, "hip": ready.hip, **said}
+    facts: dict[str, object] = {"engine": spec.engine} if isinstance(spec, SidecarSpec) else {}
+    facts |= {"sidecar": spec.purpose, "device": ready.device, "torch": ready.torch, "hip": ready.hip}
+    return facts | said
 
 
 def report_error(context: StageContext, session: Session, client: SidecarClient, error: SidecarError) -> None:

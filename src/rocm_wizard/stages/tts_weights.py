@@ -5,7 +5,6 @@ so what is looked for is names of weight files, wherever they stand.
 """
 
 import re
-from collections.abc import Sequence
 from pathlib import PureWindowsPath
 
 from rocm_wizard.qualification.outcome import Outcome
@@ -27,21 +26,15 @@ def judge_weights(context: StageContext, client: SidecarClient) -> None:
     }
     if not told:
         return
-    logged = set(_named(client.child.stderr_tail()))
+    log = "\n".join(client.child.stderr_tail())
     with context.check("weights"):
-        strangers = sorted(
-            name
-            for name in logged - set(told.values())
-            if PureWindowsPath(name).suffix in told and not _OTHERS.fullmatch(name)
-        )
-        missing = sorted(set(told.values()) - logged)
+        missing = sorted(name for name in told.values() if name not in log)
+        for name in told.values():
+            log = log.replace(name, "")  # a name may have blanks, and its end would look like another's
+        strangers = sorted({name for name in _NAMED.findall(log) if not _OTHERS.fullmatch(name)})
         if strangers and missing:
             context.finding("tts.weights_other", Outcome.FAILED, loaded=strangers, told=missing)
         elif missing:
             context.finding("tts.weights_not_named", Outcome.SKIPPED, told=missing)
         else:
             context.finding("tts.weights", Outcome.PASSED, files=sorted(told.values()))
-
-
-def _named(lines: Sequence[str]) -> list[str]:
-    return [name for line in lines for name in _NAMED.findall(line)]

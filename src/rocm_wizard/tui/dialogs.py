@@ -66,6 +66,10 @@ class Choices(OptionList):
         return Option(stack(lines))
 
 
+LETTERS = {"y": "yes", "n": "no"}
+"""Keys for choices that nearly every question has."""
+
+
 class Dialog(ModalScreen[str]):
     """A box with a title, text, and numbered choices; dismissed with a choice's id, or an empty text for none."""
 
@@ -140,10 +144,14 @@ class Dialog(ModalScreen[str]):
             paper.show(text, lambda width: stack(paragraph(text, width, "$muted")))
 
     def on_key(self, event: Key) -> None:
-        """Number keys choose; Enter closes a box without choices."""
+        """Number keys choose, and y and n where yes and no are choices; Enter closes a box without choices."""
+        ids = [id for id, _ in self.options]
         if event.key.isdecimal() and 1 <= int(event.key) <= len(self.options):
             event.stop()
             self.choose(self.options[int(event.key) - 1][0])
+        elif (letter := LETTERS.get(event.key)) in ids:
+            event.stop()
+            self.choose(letter)
         elif event.key == "enter" and not self.options:
             event.stop()
             self.choose("")

@@ -13,7 +13,7 @@ from rocm_wizard.qualification.events import PlanShown
 from rocm_wizard.qualification.state import RunState
 from rocm_wizard.report.widths import pad
 from rocm_wizard.tui.asker import PendingQuestion
-from rocm_wizard.tui.dialogs import Dialog
+from rocm_wizard.tui.dialogs import LETTERS, Dialog
 from rocm_wizard.tui.paths import PathSuggester
 from rocm_wizard.tui.text import Line, fit, paragraph, stack
 from rocm_wizard.tui.words import Words
@@ -83,6 +83,8 @@ class QuestionDialog(Dialog):
         known = question.default in question.options
         count = min(_NUMBERED, len(self.options))
         parts = [words.ui("question_default" if known else "question_no_default", count=count)]
+        if {*LETTERS.values()} <= {id for id, _ in self.options}:
+            parts.append(words.ui("question_letters"))
         if self._plan is not None:
             parts.append(words.ui("question_scroll"))
         if question.typed is not None:
