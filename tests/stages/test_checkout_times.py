@@ -107,6 +107,7 @@ def test_what_a_checkout_does_not_say_is_told_as_that(bench: Bench, script: dict
     stage, found = accept(bench)
     assert found["acceptance.no_token_times"].outcome is Outcome.SKIPPED
     assert ("acceptance.no_times" in found) is bool(script.get("mute_log"))
+    assert not ("acceptance.blocks_too_few" in found and script.get("mute_log")), "it has blocks, and no times of them"
     assert "sidecar.refused" not in found
     assert not values(stage, "acceptance.t2s")
     assert any(one.get("collect_t2s_stats") for one in sent(asked)), "it was asked"
