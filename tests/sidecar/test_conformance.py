@@ -89,13 +89,16 @@ def test_a_command_that_does_not_exist_could_not_be_checked(tmp_path: Path, caps
 
 @pytest.mark.parametrize("kind", ["asr", "tts"])
 def test_the_kind_is_told_by_the_first_answer(capsys: pytest.CaptureFixture[str], kind: str) -> None:
-    assert main(["sidecar", "conform", "--deadline", "10", "--", sys.executable, str(CHILD), kind, ""]) == 0
+    assert main(["sidecar", "conform", "--", sys.executable, str(CHILD), kind, ""]) == 0
     assert f"{len(RULES[kind])} of {len(RULES[kind])} rules kept" in capsys.readouterr().out
 
 
 def test_a_kind_that_nobody_can_tell_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sidecar", "conform", "--ready", "10", "--", sys.executable, "-c", "pass"]) == 3
-    assert "--kind" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "--kind" in told and "ended with exit code 0" in told
+    assert main(["sidecar", "conform", "--", "no such program"]) == 3
+    assert "could not be started" in capsys.readouterr().err
 
 
 def test_a_child_that_never_stops_talking_is_told_by_the_deadline(tmp_path: Path) -> None:

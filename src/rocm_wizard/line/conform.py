@@ -16,7 +16,7 @@ from rocm_wizard.qualification.stage import CancelToken
 from rocm_wizard.report.catalogue import Catalogue
 from rocm_wizard.runner.real import RealRunner
 from rocm_wizard.runner.spec import Child, ChildSpec
-from rocm_wizard.sidecar.conformance.examine import Examiner, kind_of
+from rocm_wizard.sidecar.conformance.examine import Examiner, NoStart, kind_of
 from rocm_wizard.sidecar.conformance.requests import TEXTS, Voice
 from rocm_wizard.sidecar.conformance.rules import Judged, State
 
@@ -29,16 +29,16 @@ _ANSWER_SECONDS = 60.0
 def conform(arguments: Sequence[str], language: str = "en") -> ExitCode:
     """Examines the command behind `--` and tells what came of each rule, on stdout."""
     parser = _parser()
-    end = list(arguments).index("--") if "--" in arguments else len(arguments)
-    options = parser.parse_args(arguments[:end])
-    command = list(arguments[end + 1 :])
+    given, command = _divided(arguments)
+    options = parser.parse_args(given)
     if not command:
         parser.error("name the sidecar's command after --")
     catalogue = Catalogue(options.lang or language)
     with _starter(options, command) as start:
-        kind = options.kind or kind_of(start, options.ready)
-        if kind is None:
-            print(catalogue.format("conform", "no_kind"), file=sys.stderr)
+        try:
+            kind = options.kind or kind_of(start, options.ready)
+        except NoStart as error:
+            print(catalogue.format("conform", "no_kind", reason=str(error)), file=sys.stderr)
             return ExitCode.COULD_NOT_CHECK
         if not options.json:
             write_line(catalogue.format("conform", "started", kind=kind, command=" ".join(command)))
@@ -51,6 +51,14 @@ def conform(arguments: Sequence[str], language: str = "en") -> ExitCode:
     if State.BROKEN in states:
         return ExitCode.FAILED
     return ExitCode.COULD_NOT_CHECK if State.COULD_NOT_CHECK in states else ExitCode.QUALIFIED
+
+
+def _divided(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Our options, and the command behind `--`; argparse has eaten the sign where no option stood before it."""
+    if arguments and not arguments[0].startswith("-"):
+        return [], list(arguments)
+    end = list(arguments).index("--") if "--" in arguments else len(arguments)
+    return list(arguments[:end]), list(arguments[end + 1 :])
 
 
 def _parser() -> Parser:

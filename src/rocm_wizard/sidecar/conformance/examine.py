@@ -20,20 +20,25 @@ class NoStart(Exception):
     """There is no sidecar to examine."""
 
 
-def kind_of(start: Callable[[], Child], seconds: float) -> str | None:
-    """Whether a command is an `asr` or a `tts` sidecar: only a recogniser recognises. None: it does not answer."""
+def kind_of(start: Callable[[], Child], seconds: float) -> str:
+    """Whether a command is an `asr` or a `tts` sidecar: only a recogniser recognises.
+
+    Raises:
+        NoStart: it cannot be started, or does not become ready and answer.
+    """
     try:
         child = start()
-    except StartFailed:
-        return None
+    except StartFailed as error:
+        raise NoStart(f"could not be started: {error}") from error
     wire = Wire(child, seconds)
     try:
-        if wire.receive()["type"] != "ready":
-            return None
+        first = wire.receive()
+        if first["type"] != "ready":
+            raise NoStart(f"was never ready: {first.get('msg') or first['type']}")
         wire.ask(asr_request())
         return "asr" if wire.receive()["type"] == "result" else "tts"
-    except Lost:
-        return None
+    except Lost as error:
+        raise NoStart(str(error)) from error
     finally:
         child.stop(grace=0.5)
 
