@@ -3,7 +3,7 @@
 serial: answers one request after the other. parallel: works on two at once, so that two cost as much as one.
 mute: says nothing for a second request that waits beside the first. strange: answers with an id nobody asked for.
 other: says something else for it, just as long. endless, hums: never comes to an end, with sound or unknown messages.
-rate: changes the sample rate.
+rate: changes the sample rate. silent: no sound at all. broken_off: a hundredth of a second for anything.
 """
 
 import base64
@@ -27,10 +27,11 @@ def send(**message: object) -> None:
         sys.stdout.flush()
 
 
-def speak(request_id: str, level: float, *, rate: int = RATE, done: bool = True) -> None:
+def speak(request_id: str, level: float, *, rate: int = RATE, done: bool = True, seconds: float = 0.5) -> None:
     """Half a second of sound after some work."""
     time.sleep(WORK)
-    audio = base64.b64encode(struct.pack(f"<{RATE // 2}f", *([level] * (RATE // 2)))).decode("ascii")
+    count = int(RATE * seconds)
+    audio = base64.b64encode(struct.pack(f"<{count}f", *([level] * count))).decode("ascii")
     send(type="chunk", request_id=request_id, sample_rate=rate, audio_b64=audio, text="")
     if done:
         send(type="done", request_id=request_id)
@@ -52,7 +53,8 @@ def worker(mode: str, requests: "queue.Queue[str | None]") -> None:
             speak(request_id, 0.3, done=False)
         if mode == "rate":
             speak(request_id, 0.3, rate=48000, done=False)
-        speak(request_id, {"mute": 0.0, "other": 0.25}.get(mode, 0.3) if beside else 0.3)
+        level = {"mute": 0.0, "other": 0.25}.get(mode, 0.3) if beside else 0.3
+        speak(request_id, 0.0 if mode == "silent" else level, seconds=0.01 if mode == "broken_off" else 0.5)
         with lock:
             under_way -= 1
 

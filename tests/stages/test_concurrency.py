@@ -57,6 +57,8 @@ def test_one_that_works_on_two_is_found(bench: Bench) -> None:
     [
         ("mute", "tts.concurrency_wrong", Outcome.WARNING),
         ("other", "tts.concurrency_wrong", Outcome.WARNING),
+        ("silent", "tts.no_sound", Outcome.FAILED),
+        ("broken_off", "tts.duration_absurd", Outcome.FAILED),
         ("strange", "wire.wrong_request_id", Outcome.FAILED),
         ("rate", "wire.sample_rate_changed", Outcome.FAILED),
     ],

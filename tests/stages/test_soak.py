@@ -47,7 +47,9 @@ def test_turns_until_the_time_is_over(bench: Bench) -> None:
     assert isinstance(turns, int) and 8 <= turns < 60
     assert found["soak.limits"][0].facts["wrong"] == soak.MOST_WRONG
     steady = {
-        str(finding.facts["quantity"]) for finding in [*found.get("soak.steady", []), *found.get("soak.slower", [])]
+        str(finding.facts["quantity"])
+        for id in ("soak.steady", "soak.slower", "soak.unclear")
+        for finding in found.get(id, [])
     }
     assert steady == {"asr_inference", "tts_first_audio", "tts_real_time_factor"}
     memory = {finding.facts["quantity"]: finding for finding in found["soak.memory_steady"]}
@@ -105,6 +107,7 @@ class Recorder:
         (lambda turn: 5e8 + turn * MEMORY_GROWTH / 20, "soak.memory_grows"),
         (lambda turn: 5e8 + (turn > 2) * 4e8, "soak.memory_steady"),
         (lambda turn: 5e8 + turn * 1000, "soak.memory_steady"),
+        (lambda turn: 5e8 + turn % 2 * 4e8, "soak.memory_unclear"),
     ],
 )
 def test_a_leak_is_told_from_what_a_first_turn_needs(
@@ -115,6 +118,27 @@ def test_a_leak_is_told_from_what_a_first_turn_needs(
         record.add(context, "memory_asr", turn / 4, grown(turn), "B")  # type: ignore[arg-type]
     record.report(context, {}, {"memory_asr": "memory_asr"})  # type: ignore[arg-type]
     assert [finding.id for finding in context.findings] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("latency", "expected"),
+    [
+        (lambda turn: 0.3 + turn % 2 * 0.01, "soak.steady"),
+        (lambda turn: 0.3 + turn % 2 * 0.3, "soak.unclear"),
+        (lambda turn: 0.3 + turn % 2 * 0.01 + turn * 0.01, "soak.slower"),
+        (lambda turn: 0.9 - turn % 2 * 0.3 - turn * 0.01, "soak.steady"),
+    ],
+)
+def test_what_goes_up_and_down_is_not_told_as_steady(
+    bench: Bench, latency: Callable[[int], float], expected: str
+) -> None:
+    record, context = SoakRecord(DeviceMeter(bench.session)), Recorder()
+    for turn in range(40):
+        record.add(context, "asr_inference", turn / 4, latency(turn), "s")  # type: ignore[arg-type]
+    record.report(context, {"asr_inference": "drift_asr"}, {})  # type: ignore[arg-type]
+    assert [finding.id for finding in context.findings] == [expected]
+    outcome = {"soak.steady": Outcome.PASSED, "soak.unclear": Outcome.COULD_NOT_CHECK, "soak.slower": Outcome.WARNING}
+    assert context.findings[0].outcome is outcome[expected]
 
 
 def test_too_short_to_tell_is_no_pass(bench: Bench) -> None:

@@ -103,6 +103,11 @@ class WeightsOnly:
         ("loading", "tts.weights_not_named", Outcome.SKIPPED),
         ("loading kurisu-e15.ckpt and kurisu_e2.pth, s2Gv3.pth", "tts.weights_other", Outcome.FAILED),
         ("loading s2Gv3.pth", "tts.weights_not_named", Outcome.SKIPPED),
+        ("all: kurisu.ckpt, mine e15.ckpt, mine.pth", "tts.weights_several", Outcome.SKIPPED),
+        ("loading not-mine.pth and almine e15.ckpt", "tts.weights_other", Outcome.FAILED),
+        ("loading mine e15.ckpt, then mine.pth.bak", "tts.weights_not_named", Outcome.SKIPPED),
+        ("mine e15.ckpt, s1bert25hz.ckpt, 'mine.pth'; s2Dv3.pth", "tts.weights", Outcome.PASSED),
+        ("loading s1bert25hz.ckpt, mine.pth", "tts.weights_not_named", Outcome.SKIPPED),
     ],
 )
 def test_which_weights_a_checkouts_voice_has_loaded(bench: Bench, log: str, finding: str, outcome: Outcome) -> None:

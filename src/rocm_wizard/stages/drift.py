@@ -11,13 +11,17 @@ _CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """Least-squares slope in units a minute with its 95 % interval, and the fitted line's first and last value."""
+    """Least-squares slope in units a minute with its 95 % interval, and the fitted line's first and last value.
+
+    `minutes`: the time between those two.
+    """
 
     slope: float
     low: float
     high: float
     begin: float
     end: float
+    minutes: float
     points: int
 
     @property
@@ -29,6 +33,11 @@ class Drift:
     def growth(self) -> float:
         """The fitted change over the whole time, as a share of the beginning."""
         return (self.end - self.begin) / abs(self.begin) if self.begin else 0.0
+
+    @property
+    def most(self) -> float:
+        """The greatest change over the whole time that the interval allows, in units."""
+        return self.high * self.minutes
 
 
 def drift(minutes: Sequence[float], values: Sequence[float]) -> Drift | None:
@@ -48,8 +57,9 @@ def drift(minutes: Sequence[float], values: Sequence[float]) -> Drift | None:
     residuals = (v - mean - slope * (m - centre) for m, v in zip(minutes, values, strict=True))
     error = math.sqrt(sum(residual**2 for residual in residuals) / (count - 2) / spread)
     margin = student_t(0.5 + _CONFIDENCE / 2, count - 2) * error
-    begin, end = (mean + slope * (at - centre) for at in (min(minutes), max(minutes)))
-    return Drift(slope, slope - margin, slope + margin, begin, end, count)
+    first, last = min(minutes), max(minutes)
+    begin, end = (mean + slope * (at - centre) for at in (first, last))
+    return Drift(slope, slope - margin, slope + margin, begin, end, last - first, count)
 
 
 def student_t(probability: float, freedom: int) -> float:

@@ -12,9 +12,9 @@ from rocm_wizard.stages.device_meter import DeviceMeter
 from rocm_wizard.stages.drift import FEWEST_POINTS, Drift, drift
 
 SLOWER = 0.20
-"""A latency that surely grows, and by this share over the soak, is a warning."""
+"""A latency that surely grows, and by this share over the soak, is a warning; where it may, it is not called steady."""
 MEMORY_GROWTH = 64 * 2**20
-"""Memory that surely grows, and by this many bytes over the soak, is a warning."""
+"""The same for memory, in bytes over the soak."""
 _WARM_UP_SHARE = 0.1
 
 
@@ -77,11 +77,16 @@ def _report_latency(context: StageContext, name: str, series: Series) -> None:
             "soak.too_short", Outcome.COULD_NOT_CHECK, quantity=name, points=len(series.values), least=FEWEST_POINTS + 1
         )
         return
-    slower = found.grows and found.growth > SLOWER
+    if found.grows and found.growth > SLOWER:
+        id, outcome = "soak.slower", Outcome.WARNING
+    elif found.most > SLOWER * abs(found.begin):
+        id, outcome = "soak.unclear", Outcome.COULD_NOT_CHECK
+    else:
+        id, outcome = "soak.steady", Outcome.PASSED
     mean = fmean(series.values) or 1.0
     context.finding(
-        "soak.slower" if slower else "soak.steady",
-        Outcome.WARNING if slower else Outcome.PASSED,
+        id,
+        outcome,
         quantity=name,
         slope=round(found.slope / mean, 6),
         low=round(found.low / mean, 6),
@@ -100,16 +105,23 @@ def _report_memory(context: StageContext, name: str, series: Series) -> None:
             "soak.too_short", Outcome.COULD_NOT_CHECK, quantity=name, points=len(series.values), least=FEWEST_POINTS + 1
         )
         return
-    grows = found.grows and found.end - found.begin > MEMORY_GROWTH
+    if found.grows and found.end - found.begin > MEMORY_GROWTH:
+        id, outcome = "soak.memory_grows", Outcome.WARNING
+    elif found.most > MEMORY_GROWTH:
+        id, outcome = "soak.memory_unclear", Outcome.COULD_NOT_CHECK
+    else:
+        id, outcome = "soak.memory_steady", Outcome.PASSED
     context.finding(
-        "soak.memory_grows" if grows else "soak.memory_steady",
-        Outcome.WARNING if grows else Outcome.PASSED,
+        id,
+        outcome,
         quantity=name,
         begin_mib=round(found.begin / 2**20),
         end_mib=round(found.end / 2**20),
         most_mib=round(max(series.values) / 2**20),
         slope_mib=round(found.slope / 2**20, 3),
         points=found.points,
+        most_growth_mib=round(found.most / 2**20),
+        limit_mib=round(MEMORY_GROWTH / 2**20),
     )
 
 

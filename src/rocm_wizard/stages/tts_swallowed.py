@@ -40,22 +40,33 @@ def speak_audibly(
     """
     utterance = speak(client, request, on_block)
     complain_if_swallowed(context, session, utterance.chunks, utterance.log)
-    if not is_audible(utterance.chunks):
-        context.finding("tts.no_sound", Outcome.FAILED, blocks=len(utterance.blocks))
+    complain_unless_said(context, request, utterance.chunks, utterance.seconds)
+    return utterance
+
+
+def complain_unless_said(
+    context: StageContext, request: Mapping[str, Any], chunks: Sequence[Chunk], seconds: float
+) -> None:
+    """Judges sound that is to be the request's text, `seconds` of it speech.
+
+    Raises:
+        SmokeFailed: nothing can be heard, or it has no length that its text can have; it is reported.
+    """
+    if not is_audible(chunks):
+        context.finding("tts.no_sound", Outcome.FAILED, blocks=len(chunks))
         raise SmokeFailed
     text = str(request["text"])
     shortest, longest = plausible_seconds(text, str(request["language"]), float(request["speed"]))
-    if not shortest <= utterance.seconds <= longest:
+    if not shortest <= seconds <= longest:
         context.finding(
             "tts.duration_absurd",
             Outcome.FAILED,
-            seconds=round(utterance.seconds, 2),
+            seconds=round(seconds, 2),
             characters=len(text),
             shortest=shortest,
             longest=longest,
         )
         raise SmokeFailed
-    return utterance
 
 
 def complain_if_swallowed(context: StageContext, session: Session, chunks: Sequence[Chunk], log: Sequence[str]) -> None:

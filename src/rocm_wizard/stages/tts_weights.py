@@ -9,12 +9,15 @@ from pathlib import PureWindowsPath
 
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
+from rocm_wizard.sidecar.channel import settled_bytes
 from rocm_wizard.sidecar.client import SidecarClient
 
 _PATHS = {".ckpt": "TTS_GPT_MODEL_PATH", ".pth": "TTS_SOVITS_MODEL_PATH"}
-_NAMED = re.compile(r"[^\s\\/:*?\"'<>|]+\.(?:ckpt|pth)\b")
-_OTHERS = re.compile(r"s2G.*\.pth|.*vocoder.*\.pth|s1v3\.ckpt", re.IGNORECASE)
-"""Pretrained files that every voice loads beside its own."""
+_BEFORE, _AFTER = r"(?<![^\s\\/:*?\"'<>|=(\[,;])", r"(?![\w-])(?!\.\w)"
+"""A name ends where no longer one can stand: `5.ckpt` is not in `mine-e15.ckpt`, nor `mine.pth` in `mine.pth.bak`."""
+_NAMED = re.compile(r"[^\s\\/:*?\"'<>|]+\.(?:ckpt|pth)" + _AFTER)
+_OTHERS = re.compile(r"s2[GD].*\.pth|.*vocoder.*\.pth|s1v3\.ckpt|s1bert.*\.ckpt|.*eres2net.*", re.IGNORECASE)
+"""Pretrained files that a voice may load, or name, beside its own."""
 
 
 def judge_weights(context: StageContext, client: SidecarClient) -> None:
@@ -26,15 +29,34 @@ def judge_weights(context: StageContext, client: SidecarClient) -> None:
     }
     if not told:
         return
-    log = "\n".join(client.child.stderr_tail())
+    settled_bytes(client.child)
+    missing, strangers = _compare(told, "\n".join(client.child.stderr_tail()))
     with context.check("weights"):
-        missing = sorted(name for name in told.values() if name not in log)
-        for name in told.values():
-            log = log.replace(name, "")  # a name may have blanks, and its end would look like another's
-        strangers = sorted({name for name in _NAMED.findall(log) if not _OTHERS.fullmatch(name)})
-        if strangers and missing:
-            context.finding("tts.weights_other", Outcome.FAILED, loaded=strangers, told=missing)
+        if set(missing) & set(strangers):
+            context.finding("tts.weights_other", Outcome.FAILED, loaded=_all(strangers), told=sorted(missing.values()))
         elif missing:
-            context.finding("tts.weights_not_named", Outcome.SKIPPED, told=missing)
+            context.finding("tts.weights_not_named", Outcome.SKIPPED, told=sorted(missing.values()))
+        elif strangers:
+            context.finding("tts.weights_several", Outcome.SKIPPED, told=sorted(told.values()), named=_all(strangers))
         else:
             context.finding("tts.weights", Outcome.PASSED, files=sorted(told.values()))
+
+
+def _compare(told: dict[str, str], log: str) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """By suffix: the name that was told where the log lacks it, and the names that nobody told."""
+    missing: dict[str, str] = {}
+    for suffix, name in told.items():
+        # A name may have blanks, and its end would look like another's: it goes out of the log.
+        log, found = re.subn(_BEFORE + re.escape(name) + _AFTER, "", log)
+        if not found:
+            missing[suffix] = name
+    strangers: dict[str, list[str]] = {}
+    for name in sorted(set(_NAMED.findall(log))):
+        suffix = PureWindowsPath(name).suffix
+        if suffix in told and not _OTHERS.fullmatch(name):
+            strangers.setdefault(suffix, []).append(name)
+    return missing, strangers
+
+
+def _all(names: dict[str, list[str]]) -> list[str]:
+    return sorted(name for some in names.values() for name in some)
