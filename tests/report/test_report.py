@@ -122,6 +122,24 @@ def test_the_verdict_is_computed(outcome: Outcome, word: str) -> None:
     assert verdict_word(run_state(outcome=outcome)) == word
 
 
+@pytest.mark.parametrize(
+    ("outcomes", "word", "counts"),
+    [
+        (
+            [Outcome.PASSED, Outcome.SKIPPED],
+            "qualified_unchecked",
+            "not everything was checked (warnings: 0, not checked: 1)",
+        ),
+        ([Outcome.WARNING, Outcome.SKIPPED, Outcome.SKIPPED], "qualified_warning", "(warnings: 1, not checked: 2)"),
+    ],
+)
+def test_what_lowers_the_verdict_is_named(outcomes: list[Outcome], word: str, counts: str) -> None:
+    findings = [Finding(f"asr.{number}", outcome) for number, outcome in enumerate(outcomes)]
+    state = run_state(*findings, outcome=Outcome.WARNING)
+    assert verdict_word(state) == word
+    assert counts in verdict_sentence(state, Catalogue())
+
+
 def test_a_finding_without_words_still_says_what_it_is() -> None:
     text = Catalogue().sentence(Finding("new.thing", Outcome.FAILED, {"n": 3}))
     assert text == "new.thing: failed (n=3)"

@@ -1,9 +1,10 @@
 """Which values are hidden, and that none is seen in what a child says."""
 
 import json
+import re
 import sys
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,7 @@ VALUES = st.lists(st.text(st.characters(codec="utf-8"), min_size=SHORTEST_HIDDEN
 @given(VALUES, st.data())
 def test_no_hidden_value_survives_however_it_is_spelt(values: list[str], data: st.DataObject) -> None:
     spellings = [str, lambda v: json.dumps(v)[1:-1], lambda v: repr(v)[1:-1], lambda v: quote(v, safe="")]
+    spellings += [quote, quote_plus, lambda v: re.sub("%..", lambda code: code[0].lower(), quote(v, safe=""))]
     parts: list[str] = []
     for value in values:
         parts += ["|", data.draw(st.sampled_from(spellings))(value), "|"]
@@ -26,6 +28,7 @@ def test_no_hidden_value_survives_however_it_is_spelt(values: list[str], data: s
     for value in (value.strip() for value in values):
         if len(value) >= SHORTEST_HIDDEN:
             assert value not in hiding.text(text)
+            assert quote_plus(value) not in hiding.text(text)
             assert value.encode() not in hiding.data(text.encode())
 
 
@@ -43,6 +46,22 @@ def test_what_is_told(values: list[str], text: str, told: str) -> None:
     assert Hiding(values).text(text) == told
     assert Hiding(values).data(text.encode()) == told.encode()
     assert all(value not in repr(Hiding(values)) for value in values)
+
+
+@pytest.mark.parametrize(
+    ("argv", "shown"),
+    [
+        (["run", "--api-key", "abc/def 123", "x"], ["run", "--api-key", "***", "x"]),
+        (["run", "--hf-token=abcdef123", "--port=123456"], ["run", "--hf-token=***", "--port=123456"]),
+        (["run", "http://me:letmein1@host/x"], ["run", "***"]),
+        (["run", "-c", "key = 'hf_abcdefgh'"], ["run", "-c", "key = ***"]),
+        (["run", "--max-tokens", "512", "--key", "--json"], ["run", "--max-tokens", "512", "--key", "--json"]),
+    ],
+)
+def test_what_a_command_line_keeps_to_itself(argv: list[str], shown: list[str], tmp_path: Path) -> None:
+    spec = ChildSpec("test", argv, tmp_path)
+    assert spec.shown_command() == shown
+    assert spec.hiding().text(" ".join(argv)).split() == " ".join(shown).split()
 
 
 def test_half_a_surrogate_pair_in_a_value_hurts_nobody() -> None:

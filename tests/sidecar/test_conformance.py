@@ -175,3 +175,30 @@ HIDES = """
 import base64, json, sys
 SOUND = base64.b64encode(bytes(64_000)).decode("ascii")
 """
+
+
+STRANGE = """
+import json, sys
+print(json.dumps({"type": "ready", "device": "cpu"}), flush=True)
+sys.stdin.readline()
+secret = open(".env").read().partition("=")[2]
+print(json.dumps({"type": sys.argv[1], "msg": "\\x1b[2Jno\\nthat " + secret}), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("answer", ["progress", "error"])
+def test_an_answer_of_neither_kind_is_told_without_controls_and_secrets(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], answer: str
+) -> None:
+    (tmp_path / "strange.py").write_text(STRANGE, encoding="utf-8")
+    (tmp_path / ".env").write_text("LLM_API_KEY=sk-0123456789abcdef", encoding="utf-8")
+    command = [sys.executable, str(tmp_path / "strange.py"), answer, "--api-key", "hunter22"]
+    assert main(["sidecar", "conform", "--cwd", str(tmp_path), "--", *command]) == 3
+    told = capsys.readouterr().err
+    assert "answered neither as a recogniser nor as a voice" in told and "no that ***" in told
+    assert "\x1b" not in told and "sk-01" not in told
+    options = ["--cwd", str(tmp_path), "--kind", "asr", "--json", "--deadline", "1"]
+    assert main(["sidecar", "conform", *options, "--", *command]) == 1
+    told = capsys.readouterr().out
+    assert '"***"' in told and "hunter22" not in told and "sk-01" not in told

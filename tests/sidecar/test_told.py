@@ -36,6 +36,24 @@ def test_the_wire_stays_exact_whatever_the_secrets_are() -> None:
     assert told("sample_rate", type="chunk", sample_rate=5) == {"type": "chunk", "sample_rate": 5}
 
 
+def test_what_is_judged_stays_exact_though_a_setting_says_the_same() -> None:
+    ready = {
+        "device": "cuda:0",
+        "torch": "2.9.1+rocm7.2.1",
+        "hip": "7.2.53211-abc1234",
+        "attn_impl": "flash_attention_2",
+    }
+    for value in ready.values():
+        assert told(value, type="ready", **ready) == {"type": "ready", **ready}
+    assert told("sk-0123456789", type="ready", torch="2.9.1 sk-0123456789")["torch"] == "2.9.1 ***"
+    assert told("0123456789abcdef", type="ready", hip="7.2+0123456789abcdefg")["hip"] == "7.2+***g"
+
+
+def test_numbers_are_hidden_where_the_wire_has_none() -> None:
+    said = told("12345678", type="ready", load_ms=12345678, key=12345678, more=[{"x": 0.12345678}, 1234567])
+    assert said == {"type": "ready", "load_ms": 12345678, "key": "***", "more": [{"x": "***"}, 1234567]}
+
+
 def test_everything_else_is_hidden() -> None:
     secret = "sk-0123456789"
     said = told(secret, type=f"x {secret}", a=[{secret: secret}], text=secret, request_id=secret)

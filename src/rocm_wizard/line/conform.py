@@ -19,6 +19,7 @@ from rocm_wizard.runner.spec import Child, ChildSpec
 from rocm_wizard.sidecar.conformance.examine import Examiner, NoStart, kind_of
 from rocm_wizard.sidecar.conformance.requests import TEXTS, Voice
 from rocm_wizard.sidecar.conformance.rules import Judged, State
+from rocm_wizard.stages.checkout_settings import hidden_values
 
 _EXIT_CODES = """\
 exit codes: 0 every rule kept; 1 a rule broken; 2 wrong command line; 3 none broken, some could not be checked"""
@@ -34,17 +35,19 @@ def conform(arguments: Sequence[str], language: str = "en") -> ExitCode:
     if not command:
         parser.error("name the sidecar's command after --")
     catalogue = Catalogue(options.lang or language)
-    with _starter(options, command) as start:
+    spec = ChildSpec("sidecar", command, options.cwd.absolute(), hidden=hidden_values(options.cwd))
+    shown = spec.shown_command()
+    with _starter(spec) as start:
         try:
-            kind = options.kind or kind_of(start, options.ready)
+            kind = options.kind or kind_of(start, options.ready, options.deadline)
         except NoStart as error:
             print(catalogue.format("conform", "no_kind", reason=str(error)), file=sys.stderr)
             return ExitCode.COULD_NOT_CHECK
         if not options.json:
-            write_line(catalogue.format("conform", "started", kind=kind, command=" ".join(command)))
+            write_line(catalogue.format("conform", "started", kind=kind, command=" ".join(shown)))
         judged = _examine(options, kind, start)
     if options.json:
-        _print_json(kind, command, judged, catalogue)
+        _print_json(kind, shown, judged, catalogue)
     else:
         _print_lines(judged, catalogue)
     states = {one.state for one in judged}
@@ -90,11 +93,10 @@ def _seconds(text: str) -> float:
 
 
 @contextmanager
-def _starter(options: argparse.Namespace, command: Sequence[str]) -> Iterator[Callable[[], Child]]:
+def _starter(spec: ChildSpec) -> Iterator[Callable[[], Child]]:
     """A function that starts the command; at the end nothing of it is left."""
     with tempfile.TemporaryDirectory(prefix="rocm-wizard-conform-", ignore_cleanup_errors=True) as folder:
         runner = RealRunner(_ignore, Path(folder))
-        spec = ChildSpec("sidecar", command, options.cwd.absolute())
         try:
             yield lambda: runner.start(spec, "conform", CancelToken())
         finally:

@@ -3,13 +3,14 @@
 import json
 import re
 from collections.abc import Iterable
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 LINE_CAP = 1000
 SHORTEST_HIDDEN = 6
 """Shorter values are hidden nowhere: they are too likely to be part of something else."""
 HIDDEN = "***"
 _LONGEST_WORD = 20
+_PERCENT = re.compile("%[0-9A-F]{2}")
 
 _ESCAPES = re.compile(
     r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC: titles, links, clipboard
@@ -62,6 +63,10 @@ class Hiding:
         """The text with every occurrence replaced."""
         return self._text.sub(HIDDEN, text) if self._text is not None else text
 
+    def hides(self, text: str) -> bool:
+        """Whether any of it must not be told."""
+        return self._text is not None and self._text.search(text) is not None
+
     def speech(self, text: str) -> str:
         """The same for what was spoken or heard: a value that is one plain word may be just that word, and stays."""
         return self._speech.sub(HIDDEN, text) if self._speech is not None else text
@@ -85,8 +90,15 @@ def _spellings(value: str) -> set[str]:
     for part in {value.strip(), *(line.strip() for line in value.splitlines())}:
         if len(part) >= SHORTEST_HIDDEN:
             escaped = json.dumps(part)[1:-1], json.dumps(part, ensure_ascii=False)[1:-1], repr(part)[1:-1]
-            found |= {part, *escaped, quote(part, safe="", errors="replace")}
+            found |= {part, *escaped, *_quoted(part)}
     return found
+
+
+def _quoted(text: str) -> set[str]:
+    """As addresses spell it: with and without its slashes, blanks as plus, codes in capitals and small letters."""
+    found = {quote(text, safe=safe, errors="replace") for safe in ("", "/")}
+    found.add(quote_plus(text, errors="replace"))
+    return found | {_PERCENT.sub(lambda code: code[0].lower(), spelling) for spelling in found}
 
 
 def _is_word(text: str) -> bool:

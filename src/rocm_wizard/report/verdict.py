@@ -17,10 +17,17 @@ def verdict_word(state: RunState) -> str:
         if state.verdict is ExitCode.INCOMPLETE:
             return "incomplete"
     code = state.verdict
-    if code is ExitCode.QUALIFIED:
-        warned = any(stage.outcome is not Outcome.PASSED for stage in state.judged)
-        return "qualified_warning" if warned else "qualified"
-    return code.name.lower()
+    if code is not ExitCode.QUALIFIED:
+        return code.name.lower()
+    if all(stage.outcome is Outcome.PASSED for stage in state.judged):
+        return "qualified"
+    only_unchecked = _count(state, Outcome.SKIPPED) and not _count(state, Outcome.WARNING)
+    return "qualified_unchecked" if only_unchecked else "qualified_warning"
+
+
+def _count(state: RunState, outcome: Outcome) -> int:
+    """How many findings that the verdict rests on have this outcome."""
+    return sum(finding.outcome is outcome for stage in state.judged for finding in stage.findings)
 
 
 def profile_id(state: RunState) -> str | None:
@@ -61,6 +68,9 @@ def verdict_sentence(state: RunState, catalogue: Catalogue) -> str:
     profile = profile_id(state)
     if profile:
         text += catalogue.format("verdict", "for_profile", profile=profile)
+    if word in ("qualified_warning", "qualified_unchecked"):
+        left = {"warnings": _count(state, Outcome.WARNING), "unchecked": _count(state, Outcome.SKIPPED)}
+        text += catalogue.format("verdict", "counts", **left)
     bad = first_bad_finding(state)
     if bad is not None and word in ("failed", "could_not_check", "incomplete"):
         text += catalogue.format("verdict", f"{word}_at", stage=catalogue.stage_title(bad[0]))

@@ -10,7 +10,7 @@ from rocm_wizard.envfile.secrets import is_secret
 from rocm_wizard.qualification.clean import HIDDEN, Hiding
 from rocm_wizard.qualification.stage import CancelToken
 from rocm_wizard.runner.exit_status import ExitMeaning
-from rocm_wizard.runner.hidden import secret_values
+from rocm_wizard.runner.hidden import argument_secrets, secret_values
 
 LINE_LIMIT = 32 * 2**20
 STDERR_LINES_KEPT = 200
@@ -62,7 +62,8 @@ class ChildSpec:
 
     def hiding(self) -> Hiding:
         """Hides the secrets that the child knows from whoever is told what it prints."""
-        return Hiding(self.hidden | secret_values(self.full_environment(), self.masked))
+        known = secret_values(self.full_environment(), self.masked) | argument_secrets(self.argv)
+        return Hiding(self.hidden | known)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,7 @@ _STYLES = {
 _VERDICT_STATES = {
     "qualified": "passed",
     "qualified_warning": "warning",
+    "qualified_unchecked": "warning",
     "failed": "failed",
     "could_not_check": "could_not_check",
     "internal_error": "crashed",

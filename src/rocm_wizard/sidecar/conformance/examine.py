@@ -1,8 +1,10 @@
 """Examines one sidecar command: starts it, tries every probe, ends it, and judges every rule."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
+from rocm_wizard.qualification.clean import clean_text
 from rocm_wizard.runner.spec import Child, ChildTimeout, LineTooLong, StartFailed
 from rocm_wizard.sidecar.conformance.probes import IMPROPER, PROBES, REFUSALS, Probe
 from rocm_wizard.sidecar.conformance.requests import Voice, asr_request
@@ -14,17 +16,20 @@ MOST_STARTS = 4
 """A sidecar that was lost is started again, so that one fault does not hide the others; a model takes its time."""
 _READY_FIELDS = {"asr": ("device", "attn_impl", "warmup_ms"), "tts": ("device", "torch", "hip", "cuda_available")}
 _STRAY_SECONDS = 0.2
+_SAID = 200
 
 
 class NoStart(Exception):
     """There is no sidecar to examine."""
 
 
-def kind_of(start: Callable[[], Child], seconds: float) -> str:
-    """Whether a command is an `asr` or a `tts` sidecar: only a recogniser recognises.
+def kind_of(start: Callable[[], Child], ready_seconds: float, seconds: float) -> str:
+    """Whether a command is an `asr` or a `tts` sidecar, by its answer to a recogniser's request.
+
+    Only a recogniser recognises, and only a voice refuses by `request_id`.
 
     Raises:
-        NoStart: it cannot be started, or does not become ready and answer.
+        NoStart: it cannot be started, does not become ready and answer, or answers like neither.
     """
     try:
         child = start()
@@ -32,15 +37,25 @@ def kind_of(start: Callable[[], Child], seconds: float) -> str:
         raise NoStart(f"could not be started: {error}") from error
     wire = Wire(child, seconds)
     try:
-        first = wire.receive()
+        first = wire.receive(ready_seconds)
         if first["type"] != "ready":
-            raise NoStart(f"was never ready: {first.get('msg') or first['type']}")
+            raise NoStart(f"was never ready: {_said(first)}")
         wire.ask(asr_request())
-        return "asr" if wire.receive()["type"] == "result" else "tts"
+        answer = wire.receive()
+        if answer["type"] == "result":
+            return "asr"
+        if answer["type"] == "error" and "request_id" in answer:
+            return "tts"
+        raise NoStart(f"answered neither as a recogniser nor as a voice: {_said(answer)}")
     except Lost as error:
         raise NoStart(str(error)) from error
     finally:
         child.stop(grace=0.5)
+
+
+def _said(message: Mapping[str, Any]) -> str:
+    """A message in a few words that are fit for a terminal."""
+    return clean_text(str(message.get("msg") or message["type"]))[:_SAID]
 
 
 class Examiner:
@@ -128,11 +143,11 @@ class Examiner:
             raise NoStart("the sidecar was never ready") from error
         wire.count_stderr(proper=False)
         if message["type"] != "ready":
-            said = str(message.get("msg", ""))[:200]
+            said = _said(message)
             loading = message["type"] == "error" and said.startswith("LOAD_FAIL: ")
             if not loading:
-                self._set("ready_first", f"{message['type']} {said}".strip())
-            raise NoStart(f"the sidecar was never ready: {said or message['type']}")
+                self._set("ready_first", said if said == message["type"] else f"{message['type']} {said}")
+            raise NoStart(f"the sidecar was never ready: {said}")
         first = wire.broken.get("pure_stdout")
         self._set("ready_first", None if first is None else f"text before ready: {first}")
         missing = [name for name in _READY_FIELDS[self._kind] if name not in message]
