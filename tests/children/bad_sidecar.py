@@ -272,12 +272,13 @@ def end(mode: str) -> None:
 
 def main(kind: str, mode: str) -> None:
     """Starts, then answers until stdin ends."""
+    if mode.startswith("leaves_behind"):
+        leaves_behind()
+        mode = mode.removeprefix("leaves_behind").removeprefix("_and_")
     if mode in START:
         START[mode]()
     if mode not in ("no_device", "wrong_device"):
         ready()
-    if mode == "leaves_behind":
-        leaves_behind()
     answers = table(kind)
     if mode == "reads_nothing":
         time.sleep(600)

@@ -19,6 +19,14 @@ def detached(seconds: float) -> int:
     ).pid
 
 
+def detached_program(program: str) -> int:
+    """The same of a program that takes seconds."""
+    nothing = subprocess.DEVNULL
+    return subprocess.Popen(
+        [program, str(WAIT)], stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True
+    ).pid
+
+
 def main(mode: str, argument: str) -> None:
     """Does what the mode says."""
     if mode == "echo":
@@ -38,6 +46,9 @@ def main(mode: str, argument: str) -> None:
         time.sleep(WAIT)
     elif mode == "detached":
         print(detached(WAIT), flush=True)
+        sys.stdin.read()
+    elif mode == "detached_program":
+        print(detached_program(argument), flush=True)
         sys.stdin.read()
     elif mode == "detached_at_the_end":
         sys.stdin.read()

@@ -2,13 +2,17 @@
 
 import signal
 import sys
+import threading
 import time
+from contextlib import suppress
 
 import psutil
 import pytest
 
+from rocm_wizard.qualification import events as ev
 from rocm_wizard.runner.child import RealChild
 from rocm_wizard.runner.real import RealRunner
+from rocm_wizard.runner.spec import ChildTimeout
 from tests.runner.test_real import Bench, bench, gone, posix, read
 
 __all__ = ["bench"]
@@ -83,6 +87,65 @@ def test_a_child_that_is_ended_by_force_takes_all_with_it_and_leaves_nothing(ben
     report = child.stop(grace=0.1)
     assert (report.forced, report.left) == ("terminate", ())
     assert gone(grandchild)
+
+
+@posix
+def test_a_server_of_the_desktop_stays_though_the_child_has_started_it(bench: Bench) -> None:
+    server = bench.folder / "pulseaudio"
+    server.symlink_to("/bin/sleep")
+    child = bench.start("detached_program", str(server))
+    found = psutil.Process(int(read(child)))
+    try:
+        assert child.stop(0.5).left == ()
+        assert found.is_running() and found.name() == "pulseaudio"
+    finally:
+        found.kill()
+
+
+@linux
+def test_threads_may_look_while_others_stop(bench: Bench) -> None:
+    """`stop_all` comes from another thread than the one that talks to the child."""
+    children = [bench.start("grandchild") for _ in range(4)]
+    grandchildren = [int(read(child)) for child in children]
+    errors: list[BaseException] = []
+
+    def ask() -> None:
+        try:
+            for child in children:
+                for _ in range(30):
+                    child.close_stdin()
+                    with suppress(ChildTimeout):
+                        child.read(0)
+        except BaseException as error:  # noqa: BLE001
+            errors.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    bench.runner.stop_all()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert all(gone(grandchild) for grandchild in grandchildren)
+
+
+def test_one_child_that_cannot_be_stopped_keeps_none_of_the_others_alive(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grandchildren = [int(read(bench.start("grandchild"))) for _ in range(2)]
+    broken = bench.start("grandchild")
+    grandchildren += [int(read(broken)), int(read(bench.start("grandchild")))]
+    events = list(bench.events)
+
+    def fail(event: object) -> None:
+        if isinstance(event, ev.ChildEnded) and len(bench.events) == len(events):
+            bench.events.append(event)
+            raise OSError("the disk is full")
+
+    monkeypatch.setattr(bench.runner, "emit", fail)
+    with pytest.raises(OSError, match="the disk is full"):
+        bench.runner.stop_all()
+    assert all(gone(grandchild) for grandchild in grandchildren)
 
 
 def test_healthy_children_end_at_once(bench: Bench) -> None:

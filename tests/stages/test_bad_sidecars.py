@@ -62,6 +62,20 @@ def test_a_fault_is_found(bench: Bench, fault: Fault) -> None:
     assert time.monotonic() - started < fault.seconds
 
 
+@pytest.mark.parametrize(
+    ("mode", "id", "left"),
+    [
+        ("leaves_behind_and_dies", "sidecar.died", True),
+        ("leaves_behind_and_load_fail", "sidecar.load_failed", True),
+        ("leaves_behind_and_silent", "sidecar.silent", False),
+    ],
+)
+def test_one_that_breaks_may_leave_processes_too(bench: Bench, mode: str, id: str, *, left: bool) -> None:
+    found = wrong(findings_of(bench, "tts", mode, {"ready": 20.0, "message": 1.0}))
+    named = [("sidecar.left_processes", Outcome.WARNING)] if left else []  # by force the wizard ends all of it
+    assert found == [(id, Outcome.FAILED), *named]
+
+
 @pytest.mark.parametrize("kind", ["asr", "tts"])
 def test_a_healthy_sidecar_has_no_fault(bench: Bench, kind: str) -> None:
     findings = findings_of(bench, kind, "healthy")

@@ -4,6 +4,7 @@ import json
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from rocm_wizard.machine.target import Target
@@ -14,6 +15,7 @@ from rocm_wizard.stages.recordings import bundled_recording
 from rocm_wizard.stages.session import Session, TtsModelPaths
 from rocm_wizard.stages.smoke import SmokeFailed, sidecar
 from rocm_wizard.stages.speech_children import tts_spec
+from rocm_wizard.stages.tts_both import Heard, _Busy
 from rocm_wizard.stages.tts_presets import main_plan
 from rocm_wizard.stages.tts_round_trip import round_trip
 from rocm_wizard.stages.tts_weights import judge_weights
@@ -77,6 +79,17 @@ def test_a_recogniser_that_dies_at_work_is_the_one_that_is_named(bench: Bench) -
     assert "tts.round_trip" in found
     assert not {"tts.round_trip_not_made", "tts.both_working"} & set(found)
     assert time.monotonic() - started < 20
+
+
+def test_whatever_ends_the_recogniser_at_work_is_raised() -> None:
+    class Broken:
+        def transcribe(self, *_: object) -> None:
+            raise ZeroDivisionError
+
+    busy = _Busy(Broken(), Heard(np.zeros(1, np.float32), 1, None, None))  # type: ignore[arg-type]
+    busy.stop()
+    with pytest.raises(ZeroDivisionError):
+        busy.answers()
 
 
 class WeightsOnly:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -19,6 +20,10 @@ _PERIOD = 1.0
 _POLL = 0.05
 _CONSOLE = "conhost.exe"
 """Serves the console of its clients and goes with the last of them: Windows starts it, not the child."""
+_SERVERS = frozenset(
+    ("pulseaudio", "pipewire", "pipewire-pulse", "wireplumber", "jackd", "dbus-daemon", "gpg-agent", "ssh-agent")
+)
+"""Serve the whole desktop, whoever needed them first and so happened to start them."""
 
 
 class Family:
@@ -34,6 +39,7 @@ class Family:
         self._looked = time.monotonic()
         self._period = _PERIOD
         self._seen: set[psutil.Process] = set()
+        self._lock = threading.Lock()  # the end of the wizard may come while another thread talks to the child
         self._job = Job()
         self._in_job = self._job.take(process.pid)
         try:
@@ -49,14 +55,15 @@ class Family:
 
         psutil compares creation times: a process whose number another one has now is not taken for it.
         """
-        self._looked = time.monotonic()
-        self._seen = {process for process in self._seen if tree.is_alive(process)}
-        covered: set[psutil.Process] = set()
-        for root in [self._child, *self._seen]:
-            if root is not None and root not in covered:
-                covered.update(_below(root))
-        self._seen |= covered
-        return self._seen
+        with self._lock:
+            self._looked = time.monotonic()
+            seen = {process for process in self._seen if tree.is_alive(process)}
+            covered: set[psutil.Process] = set()
+            for root in [self._child, *seen]:
+                if root is not None and root not in covered:
+                    covered.update(_below(root))
+            self._seen = seen | covered
+            return self._seen
 
     def watch(self) -> None:
         """The child is about to leave: looks now, and at every chance from now on."""
@@ -69,14 +76,15 @@ class Family:
             self.look()
 
     def living(self) -> list[psutil.Process]:
-        """All of the family but the child itself, as far as it lives."""
+        """All of the family but the child itself and servers of the desktop, as far as it lives."""
         found = set(self.look())
         for pid in {*self._job.members(), *_session(self._pid), *_marked(self._word)}:
             try:
                 found.add(psutil.Process(pid))
             except psutil.Error:
                 continue
-        return [process for process in found if process.pid != self._pid and tree.is_alive(process)]
+        others = (process for process in found if process.pid != self._pid and tree.is_alive(process))
+        return [process for process in others if _name(process) not in _SERVERS]
 
     def outlasting(self, ends: float) -> list[psutil.Process]:
         """Those that are still there at `ends` (`time.monotonic()`); none as soon as none is left."""
@@ -108,7 +116,7 @@ def _name(process: psutil.Process) -> str:
 def _below(process: psutil.Process) -> list[psutil.Process]:
     try:
         return process.children(recursive=True)
-    except psutil.Error:
+    except (psutil.Error, OSError):
         return []
 
 

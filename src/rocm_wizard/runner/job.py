@@ -11,8 +11,9 @@ if sys.platform == "win32":
     from ctypes import wintypes
 
     _PROCESS_ID_LIST, _EXTENDED_LIMITS = 3, 9
-    # What asks to leave a job may leave this one: the child must be able to do all that it can without the wizard.
-    _LIMITS = 0x2000 | 0x0800  # kill on job close, breakaway allowed
+    # No breakaway: a venv's python.exe has its python in a job that everything leaves silently, and this one with it
+    # if it allowed that (Microsoft, "Nested Jobs").
+    _LIMITS = 0x2000  # kill on job close
     _SET_QUOTA_AND_TERMINATE = 0x0100 | 0x0001
     _MOST_MEMBERS = 1024
 

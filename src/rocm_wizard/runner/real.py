@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,8 +47,9 @@ class RealRunner:
 
     def stop_all(self) -> None:
         """See `Runner.stop_all`."""
-        for child in list(self._alive):
-            child.stop(grace=0.5)
+        with ExitStack() as stack:  # what goes wrong with one child keeps none of the others alive
+            for child in self._alive:
+                stack.callback(child.stop, grace=0.5)
 
 
 if sys.platform == "win32":

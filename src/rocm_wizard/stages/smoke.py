@@ -9,7 +9,7 @@ from typing import Any
 
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
-from rocm_wizard.runner.spec import ChildSpec, StartFailed
+from rocm_wizard.runner.spec import ChildSpec, ExitReport, StartFailed
 from rocm_wizard.sidecar.client import SidecarClient, SidecarError
 from rocm_wizard.sidecar.host_limits import STDERR_LIMIT
 from rocm_wizard.sidecar.launch import SidecarSpec
@@ -62,7 +62,10 @@ def sidecar(context: StageContext, session: Session, spec: ChildSpec) -> Iterato
             if healthy:
                 _report_exit(context, session, client)
         finally:
-            child.stop(grace=0.5)
+            report = child.stop(grace=0.5)
+        if not healthy:  # `judge_exit` has told it otherwise
+            for id, outcome, facts in told_left(spec.purpose, report):
+                context.finding(id, outcome, **facts)
 
 
 def kind_of(spec: ChildSpec) -> str:
@@ -160,10 +163,17 @@ def judge_exit(client: SidecarClient, ends: float) -> list[Told]:
         told.append(("sidecar.would_not_exit", Outcome.WARNING, facts | {"forced": report.forced}))
     elif report.code != 0:
         told.append(("sidecar.bad_exit", Outcome.WARNING, facts))
-    if report.left:
-        left = {"count": len(report.left), "processes": sorted(set(report.left))[:_LEFT_SHOWN]}
-        told.append(("sidecar.left_processes", Outcome.WARNING, facts | left))
+    told += told_left(client.child.spec.purpose, report)
     return told or [("sidecar.stopped", Outcome.PASSED, facts)]
+
+
+def told_left(purpose: str, report: ExitReport) -> list[Told]:
+    """What a sidecar left behind, whether it left in order or died."""
+    if not report.left:
+        return []
+    facts = {"sidecar": purpose, "code": report.code, "name": str(report.meaning)}
+    left = {"count": len(report.left), "processes": sorted(set(report.left))[:_LEFT_SHOWN]}
+    return [("sidecar.left_processes", Outcome.WARNING, facts | left)]
 
 
 def judge_traffic(context: StageContext, client: SidecarClient) -> None:

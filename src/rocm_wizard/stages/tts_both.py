@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from rocm_wizard.qualification.outcome import Outcome
-from rocm_wizard.qualification.stage import Cancelled, StageContext
+from rocm_wizard.qualification.stage import StageContext
 from rocm_wizard.sidecar.answers import Transcript
 from rocm_wizard.sidecar.client import SidecarClient, SidecarError
 from rocm_wizard.sidecar.messages import Samples
@@ -66,7 +66,7 @@ def speak_with_both(
             at_work = _speak(context, session, both[1], plan, meter, pids)
         finally:
             busy.stop()
-        _judge_working(context, at_work, apart, busy.answers(), heard.answer)
+        _judge_working(context, at_work, apart, busy.answers(), busy.waits(), heard.answer)
         meter.read((heard.answer.extra, at_work.done), pids)
         if meter.peak is not None:
             context.measure("tts.device_memory_both", meter.peak, "B")
@@ -82,7 +82,8 @@ class _Busy(threading.Thread):
         self._heard = heard
         self._enough = threading.Event()
         self._answers: list[Transcript] = []
-        self._error: SidecarError | Cancelled | None = None
+        self._within = 0
+        self._error: BaseException | None = None
         self.start()
 
     def run(self) -> None:
@@ -90,11 +91,12 @@ class _Busy(threading.Thread):
         try:
             while not (self._answers and self._enough.is_set()):
                 self._answers.append(self._recogniser.transcribe(heard.samples, heard.rate, heard.language))
-        except (SidecarError, Cancelled) as error:
+        except BaseException as error:  # noqa: BLE001 - told to whoever waits for the answers
             self._error = error
 
     def stop(self) -> None:
         """Waits for the answer that is under way."""
+        self._within = len(self._answers)
         self._enough.set()
         self.join()
 
@@ -103,6 +105,10 @@ class _Busy(threading.Thread):
         if self._error is not None:
             raise self._error
         return self._answers
+
+    def waits(self) -> list[float]:
+        """Seconds of the answers that came before the stop, or of the only one."""
+        return [answer.seconds for answer in self._answers[: max(1, self._within)]]
 
 
 def _speak(
@@ -140,10 +146,10 @@ def _judge_working(
     at_work: Utterance,
     apart: Sequence[Utterance],
     answers: Sequence[Transcript],
+    waits: Sequence[float],
     before: Transcript,
 ) -> None:
     """First audio may come later, for the device is shared; the voice has to keep up and the words to stay."""
-    waits = [answer.seconds for answer in answers]
     context.measure("tts.first_audio_working", at_work.first_audio, "s")
     context.measure("tts.real_time_factor_working", at_work.real_time_factor, "")
     context.measure("tts.recognition_working", median(waits), "s")
