@@ -51,6 +51,15 @@ def test_of_two_cards_the_large_one_counts(tmp_path: Path) -> None:
     assert linux_use(tmp_path, [{1}, {2}]) == DeviceUse(3 * GIB, 16 * GIB, None)
 
 
+def test_the_card_that_does_the_work_counts_whatever_the_others_have(tmp_path: Path) -> None:
+    card(tmp_path, "card0", used=20 * GIB, total=32 * GIB)
+    card(tmp_path, "card1", used=3 * GIB, total=16 * GIB)
+    for name, id in (("card0", "0x1586"), ("card1", "0x7550")):
+        (tmp_path / "class/drm" / name / "device/device").write_text(f"{id}\n", encoding="ascii")
+    assert linux_use(tmp_path, [{1}], "7550") == DeviceUse(3 * GIB, 16 * GIB, None)
+    assert linux_use(tmp_path, [{1}], "7551") == linux_use(tmp_path, [{1}]) == DeviceUse(20 * GIB, 32 * GIB, None)
+
+
 def test_processes_are_summed_over_their_trees_and_gpus(tmp_path: Path) -> None:
     card(tmp_path, "card0", used=9 * GIB, total=16 * GIB)
     holds(tmp_path, 11, g4711=GIB)
@@ -83,6 +92,7 @@ def test_children_of_a_real_process_belong_to_it(tmp_path: Path, monkeypatch: py
             assert device_use([child.pid, os.getpid()]) == DeviceUse(None, None, 2 * GIB)
         finally:
             child.communicate(b"\n")
+    assert device_use([child.pid], "cuda") is None, "the compute driver is AMD's"
     assert device_use([child.pid]) == DeviceUse(None, None, GIB), "a process that is gone has no tree but itself"
 
 
@@ -175,9 +185,19 @@ def test_windows_without_their_processes_takes_the_fullest_adapter() -> None:
     assert windows_use(ScriptedPdh({PROCESS_COUNTER: [], ADAPTER_COUNTER: []}), [{1}]) is None
 
 
+@pytest.mark.parametrize(
+    ("counter", "use"),
+    [(PROCESS_COUNTER, DeviceUse(None, None, 4 * GIB + 4096 + 5)), (ADAPTER_COUNTER, DeviceUse(20 * GIB, None, None))],
+)
+def test_a_windows_with_one_of_the_counters_tells_half(counter: str, use: DeviceUse) -> None:
+    pdh = ScriptedPdh({counter: ROWS[counter]})
+    assert windows_use(pdh, [{10, 12}, {20}]) == use
+    assert pdh.open == 0
+
+
 def test_instances_that_come_in_between_are_asked_for_again() -> None:
     pdh = ScriptedPdh(ROWS, grows=2)
-    assert read_counters(pdh, ADAPTER_COUNTER) == [[(SMALL, 20 * GIB), (CARD, 11 * GIB)]]
+    assert read_counters(pdh, ADAPTER_COUNTER) == [(SMALL, 20 * GIB), (CARD, 11 * GIB)]
     with pytest.raises(OSError, match="keep changing"):
         read_counters(ScriptedPdh(ROWS, grows=9), ADAPTER_COUNTER)
 

@@ -159,6 +159,15 @@ def test_an_integrated_gpu_that_is_full_goes_on_in_the_computers_memory(bench: B
         assert meter.total == 512 * MIB
 
 
+def test_another_makers_card_is_not_taken_for_the_one_that_works(bench: Bench, system: Path) -> None:
+    """A full integrated GPU beside an NVIDIA card must not end its soak."""
+    card(system, "card0", used=500 * MIB, total=512 * MIB)
+    bench.session.profile = bench.session.book.get("local-cu128")
+    meter = DeviceMeter(bench.session)
+    assert meter.read(({}, {}), (1, 1)) is None
+    assert (meter.asks, meter.source, meter.share) == (True, None, None)
+
+
 def test_the_size_of_the_card_is_what_its_driver_says_where_the_system_does_not(bench: Bench, system: Path) -> None:
     radeon = Adapter("amd", "7550", driver="amdgpu", vram=16 * GIB)
     bench.session.machine = replace(MACHINE, adapters=(radeon,))

@@ -41,15 +41,18 @@ class DeviceUse:
     processes: int | None = None
 
 
-def device_use(pids: Sequence[int]) -> DeviceUse | None:
-    """The device on which these processes work; None where the system does not tell. Never raises."""
+def device_use(pids: Sequence[int], kind: str = "hip", device_id: str | None = None) -> DeviceUse | None:
+    """The device on which these processes work; None where the system does not tell. Never raises.
+
+    `kind`: `hip` or `cuda`; Linux tells it of AMD's only. `device_id`: its hexadecimal PCI id, where it is known.
+    """
     trees = [_tree(pid) for pid in pids]
     try:
         if sys.platform == "win32":
             from rocm_wizard.machine.pdh import load_pdh
 
             return windows_use(load_pdh(), trees)
-        return linux_use(SYSFS, trees) if sys.platform == "linux" else None
+        return linux_use(SYSFS, trees, device_id) if sys.platform == "linux" and kind == "hip" else None
     except (OSError, ValueError, AttributeError, ctypes.ArgumentError):
         return None
 
@@ -61,18 +64,26 @@ def _tree(pid: int) -> AbstractSet[int]:
         return {pid}
 
 
-def linux_use(sysfs: Path, trees: Trees) -> DeviceUse | None:
-    """Of several cards the one with the most memory: an integrated GPU holds little of its own."""
-    cards = (path.parent for path in sorted((sysfs / "class" / "drm").glob("card*/device/mem_info_vram_total")))
+def linux_use(sysfs: Path, trees: Trees, device_id: str | None = None) -> DeviceUse | None:
+    """The card of this id; of several, or where none has it, the one with the most memory."""
+    cards = [path.parent for path in sorted((sysfs / "class" / "drm").glob("card*/device/mem_info_vram_total"))]
+    meant = [card for card in cards if device_id is not None and _has_id(card, device_id)]
     told = [
         (total, used)
-        for card in cards
+        for card in meant or cards
         if (total := _number(card / "mem_info_vram_total"))
         and (used := _number(card / "mem_info_vram_used")) is not None
     ]
     total, used = max(told, default=(None, None), key=lambda one: one[0] or 0)
     processes = _sum([_of_tree(_kfd(sysfs, tree)) for tree in trees])
     return None if used is None and processes is None else DeviceUse(used, total, processes)
+
+
+def _has_id(card: Path, device_id: str) -> bool:
+    try:
+        return int((card / "device").read_text(encoding="ascii"), 16) == int(device_id, 16)
+    except (OSError, ValueError):
+        return False
 
 
 def _number(path: Path) -> int | None:
@@ -104,9 +115,10 @@ def windows_use(pdh: PdhLibrary, trees: Trees) -> DeviceUse | None:
     """Of several adapters the one that holds most for the processes, else the one with most in use.
 
     Raises:
-        OSError: the counters cannot be read.
+        OSError: a counter cannot be read, and the other tells nothing.
     """
-    by_process, by_adapter = read_counters(pdh, PROCESS_COUNTER, ADAPTER_COUNTER)
+    errors: list[OSError] = []
+    by_process, by_adapter = (_instances(pdh, path, errors) for path in (PROCESS_COUNTER, ADAPTER_COUNTER))
     rows = [
         (int(match[1]), match[2].lower(), held)
         for name, held in by_process
@@ -119,7 +131,20 @@ def windows_use(pdh: PdhLibrary, trees: Trees) -> DeviceUse | None:
         if any(pid in tree for tree in trees):
             theirs[adapter] = theirs.get(adapter, 0) + held
     used = _of_adapter(adapters, theirs)
-    return None if used is None and processes is None else DeviceUse(used, None, processes)
+    if used is None and processes is None:
+        if errors:
+            raise errors[0]
+        return None
+    return DeviceUse(used, None, processes)
+
+
+def _instances(pdh: PdhLibrary, path: str, errors: list[OSError]) -> list[tuple[str, int]]:
+    """One counter's instances; a Windows that has only one of the two counters still tells half."""
+    try:
+        return read_counters(pdh, path)
+    except OSError as error:
+        errors.append(error)
+        return []
 
 
 def _of_adapter(adapters: Mapping[str, int], theirs: Mapping[str, int]) -> int | None:

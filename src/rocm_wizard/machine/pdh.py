@@ -41,8 +41,8 @@ class PdhLibrary(Protocol):
     def PdhCloseQuery(self, query: Any, /) -> int: ...
 
 
-def read_counters(pdh: PdhLibrary, *paths: str) -> list[list[tuple[str, int]]]:
-    """For each path with a wildcard, its instances and their values. English names hold on every Windows.
+def read_counters(pdh: PdhLibrary, path: str) -> list[tuple[str, int]]:
+    """The instances of a path with a wildcard, and their values. English names hold on every Windows.
 
     Counters of a rate would need two readings; these are levels.
 
@@ -52,9 +52,9 @@ def read_counters(pdh: PdhLibrary, *paths: str) -> list[list[tuple[str, int]]]:
     query = wintypes.HANDLE()
     _check("PdhOpenQuery", pdh.PdhOpenQueryW(None, 0, ctypes.byref(query)))
     try:
-        counters = [_add(pdh, query, path) for path in paths]
+        counter = _add(pdh, query, path)
         _check("PdhCollectQueryData", pdh.PdhCollectQueryData(query))
-        return [_values(pdh, counter) for counter in counters]
+        return _values(pdh, counter)
     finally:
         pdh.PdhCloseQuery(query)
 

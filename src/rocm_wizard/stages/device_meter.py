@@ -35,7 +35,10 @@ class DeviceMeter:
 
     def look(self, pids: Sequence[int]) -> None:
         """Asks the system, for the peak."""
-        self._use = device_use(pids) if self.asks else None
+        if self.asks:
+            card = self._card()
+            id = card.adapter.device_id if card is not None else None
+            self._use = device_use(pids, self._session.chosen.device_kind, id)
         if self._use is not None:
             self._keep({"processes": self._use.processes, "device": self._use.device})
 
