@@ -135,7 +135,7 @@ def _add_speech_options(parser: argparse.ArgumentParser, command: str) -> None:
     add(
         *tts_language,
         choices=("en", "ja", "zh"),
-        help="language of --text (default: what the checkout's .env file says, else en)",
+        help="language of --text (default: what the checkout's .env file says, ja where it is silent; en without one)",
     )
     add("--chunk-seconds", type=_positive, help="length of a streamed block (default 0.8)")
     add("--output", type=Path, metavar="WAV", help="keep the speech here; an existing file is never overwritten")

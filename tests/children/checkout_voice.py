@@ -51,8 +51,13 @@ def speak(script: dict[str, Any], message: dict[str, Any]) -> None:
     size, held = int(rate * request["chunk_size_seconds"]), script.get("held", 0)
     blocks = [samples[begin : begin + size] for begin in range(0, len(samples) - size // 4, size)]
     for number in range(held + len(blocks)):
+        if number == script.get("second_item"):
+            chunk(id, rate, np.zeros(int(rate * options["pause_second"]), np.float32))
         if not script.get("mute_log"):
-            log_block(number, round(request["chunk_size_seconds"] * 93.75))
+            log_block(
+                number - (script["second_item"] if number >= script.get("second_item", 1000) else 0),
+                round(request["chunk_size_seconds"] * 93.75),
+            )
         if number >= held:
             chunk(id, rate, blocks[number - held])
     chunk(id, rate, np.zeros(int(rate * options["pause_second"]), np.float32))

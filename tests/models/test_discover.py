@@ -68,6 +68,23 @@ def test_the_only_checkpoints_are_taken(checkout: Path) -> None:
     assert (search.files.reference_text, search.files.language) == ("こんにちは", "ja")
 
 
+@pytest.mark.parametrize(
+    ("given", "text", "said"),
+    [
+        (None, None, "こんにちは"),
+        ("mine.wav", None, ""),
+        ("mine.wav", "mine", "mine"),
+        (REFERENCE["TTS_REF_AUDIO_JA"], None, "こんにちは"),
+    ],
+)
+def test_the_settings_words_belong_to_their_own_recording(
+    checkout: Path, given: str | None, text: str | None, said: str
+) -> None:
+    wish = TtsWish(reference=Path(given) if given else None, reference_text=text)
+    files = find_tts_files(checkout, REFERENCE, wish, "ja").files
+    assert files is not None and files.reference_text == said
+
+
 def test_of_several_checkpoints_none_is_guessed(checkout: Path) -> None:
     more = touch(checkout / SOVITS / "v2" / "b.PTH")
     search = find_tts_files(checkout, REFERENCE, TtsWish(), "ja")

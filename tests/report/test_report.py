@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rocm_wizard.line.printer import LinePrinter
 from rocm_wizard.qualification import events as ev
 from rocm_wizard.qualification.finding import Finding
 from rocm_wizard.qualification.journal import Record
@@ -14,6 +15,7 @@ from rocm_wizard.qualification.reducer import reduce
 from rocm_wizard.qualification.state import RunState
 from rocm_wizard.report.catalogue import Catalogue
 from rocm_wizard.report.redact import Mask
+from rocm_wizard.report.told import machine_rows
 from rocm_wizard.report.verdict import verdict_sentence, verdict_word
 from rocm_wizard.report.writer import write_reports
 
@@ -61,6 +63,33 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
     assert "<script>" not in markdown
     assert "\\<script\\>" in markdown
     assert json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["verdict"] == "failed"
+
+
+def test_a_childs_last_words_are_told_where_something_failed(tmp_path: Path) -> None:
+    lines = ["one", "two", "HIP error", "", "Makise: <b>boom</b>"]
+    for outcome, told in ((Outcome.FAILED, True), (Outcome.PASSED, False)):
+        finding = Finding("sidecar.died", outcome, {"sidecar": "asr sidecar", "detail": "x", "stderr": lines})
+        write_reports(run_state(finding, outcome=outcome), Catalogue(), tmp_path, mask=MASK)
+        markdown = (tmp_path / "report.md").read_text(encoding="utf-8")
+        html = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert (" - HIP error" in markdown) is (" - <user>" in markdown.replace("\\", "")) is told
+        assert ("<code>HIP error</code><br><code>&lt;user&gt;: &lt;b&gt;boom" in html) is told
+        assert " - one" not in markdown
+        said: list[str] = []
+        LinePrinter(Catalogue(), said.append)(
+            Record(1, 0.1, "2026-01-01T00:00:00+00:00", ev.FindingReported("asr_smoke", "start", finding, 0.5))
+        )
+        assert [line.strip() for line in said[-2:]] == ["HIP error", lines[-1]] if told else len(said) == 1
+
+
+def test_the_machine_is_told_in_rows_with_units() -> None:
+    adapter = {"vendor": "amd", "device_id": "7550", "name": "Radeon RX 9070", "vram": 16 * 2**30, "driver": None}
+    machine = {"cpu": "x", "memory": 32 * 2**30, "page_file": None, "adapters": [adapter], "unread": {}}
+    assert list(machine_rows(machine)) == [
+        ("cpu", "x"),
+        ("memory", "32.0 GiB"),
+        ("adapter", "Radeon RX 9070 (vendor amd, device_id 7550, vram 16.0 GiB)"),
+    ]
 
 
 def test_names_of_person_and_computer_are_masked_everywhere(tmp_path: Path) -> None:

@@ -25,5 +25,12 @@ def test_explained(code: int | None, name: str, crashed: bool) -> None:
     assert (meaning.name, meaning.crashed) == (name, crashed)
 
 
+@pytest.mark.parametrize(("platform", "meaning"), [("win32", "abort() of the C runtime"), ("linux", "exit code 3")])
+def test_what_a_code_means_on_one_system_only(monkeypatch: pytest.MonkeyPatch, platform: str, meaning: str) -> None:
+    monkeypatch.setattr("sys.platform", platform)
+    told = str(explain_exit(3))
+    assert meaning in told and ("C runtime" in told) is (platform == "win32")
+
+
 def test_access_violation_is_explained_in_words() -> None:
     assert "bad pointer" in str(explain_exit(0xC0000005))

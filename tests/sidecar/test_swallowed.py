@@ -63,6 +63,7 @@ def test_times_of_the_host_projects_log() -> None:
     assert [one.mel_frames for one in times.blocks] == [75, 80, 100]
     assert times.totals == {"cfm_ms": 172.0, "bigvgan_ms": 45.0, "t2s_ms": 310.0, "t2s_tokens": 62.0}
     assert blocks_computed(lines) == 3, "timed or not; what is not streamed is no block"
+    assert blocks_computed([*lines, *lines]) == 3, "another item's blocks are counted from 0 again"
     assert blocks_computed(["[v3-stream] enable true streaming: mel_chunk=38 (default=466, target_frames=38)"]) == 0
     assert blocks_computed(["[v3-stream] chunk=0 mel_T=x", "[v3-stream] chunk=1 mel_T=1234567890"]) == 0
     assert times_from_log(["[v3-stream] chunk=0 cfm=...ms denorm=xms bigvgan=1.2.3ms mel_T=1"]) is None

@@ -122,9 +122,14 @@ def test_a_command_of_ones_own_is_not_asked_what_it_may_not_know(bench: Bench) -
     assert not any("collect_t2s_stats" in one for one in sent(asked))
 
 
-@pytest.mark.parametrize("held", [0, 2])
-def test_blocks_that_the_onset_gate_held_back_are_told(bench: Bench, held: int) -> None:
-    told = json.dumps({"wav": str(SPOKEN.file), "held": held})
+@pytest.mark.parametrize(
+    ("held", "more", "counts"),
+    [(0, {}, None), (2, {}, (20, 18)), (0, {"second_item": 9}, None), (2, {"second_item": 9}, (9, 7))],
+)
+def test_blocks_that_the_onset_gate_held_back_are_told(
+    bench: Bench, held: int, more: dict[str, int], counts: tuple[int, int] | None
+) -> None:
+    told = json.dumps({"wav": str(SPOKEN.file), "held": held, **more})
     bench.options(
         tts_command=[sys.executable, "-u", str(CHILDREN / "checkout_voice.py"), told],
         text=SPOKEN.transcript,
@@ -135,11 +140,11 @@ def test_blocks_that_the_onset_gate_held_back_are_told(bench: Bench, held: int) 
     )
     stage = bench.run(TtsSmokeStage).stage("tts_smoke")
     found = {finding.id: finding for finding in stage.findings}
-    assert ("tts.held_back" in found) is bool(held)
-    if held:
+    assert ("tts.held_back" in found) is (counts is not None)
+    if counts is not None:
         told_back = found["tts.held_back"]
         assert told_back.outcome is Outcome.PASSED
-        assert (told_back.facts["computed"], told_back.facts["sent"]) == (20, 18)
+        assert (told_back.facts["computed"], told_back.facts["sent"]) == counts
         assert told_back.facts["first_audio"] == found["tts.utterance"].facts["first_audio"]
 
 

@@ -9,6 +9,7 @@ from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.report.catalogue import Catalogue
 from rocm_wizard.report.explain import issue_lines, issue_record
 from rocm_wizard.report.known_issues import best_issue, learn
+from rocm_wizard.report.told import last_words
 from rocm_wizard.report.widths import pad
 
 _WORD_WIDTH = 16
@@ -63,6 +64,10 @@ class LinePrinter:
             self._say(f"{indent}{hint}")
         if action := catalogue.action(finding):
             self._say(f"{indent}{catalogue.format('report', 'next')}: {action}")
+        if words := last_words(finding.outcome, finding.facts):
+            self._say(f"{indent}{catalogue.format('report', 'last_words')}:")
+            for line in words:
+                self._say(f"{indent}  {line}")
         if issue := best_issue(finding, self._machine):
             for line in issue_lines(issue_record(issue), catalogue):
                 self._say(f"{indent}{line}")

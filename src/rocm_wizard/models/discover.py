@@ -108,10 +108,17 @@ def find_checkpoint(
 def find_reference(
     root: Path, settings: Mapping[str, str], given: Path | None, text: str | None, language: str
 ) -> tuple[Found | None, str]:
-    """The recording whose voice is spoken with, and what is said in it: as given, else the language's settings."""
+    """The recording whose voice is spoken with, and what is said in it: as given, else the language's settings.
+
+    What the settings say of their recording is not said in another one.
+    """
     suffix = _REFERENCES.get(language_group(language) or "mixed", "JA")
-    named = _named(root, given, settings.get(f"TTS_REF_AUDIO_{suffix}"))
-    return named, text if text is not None else settings.get(f"TTS_REF_TEXT_{suffix}", "")
+    stated = _named(root, None, settings.get(f"TTS_REF_AUDIO_{suffix}"))
+    named = _named(root, given, None) or stated
+    if text is None:
+        same = named is not None and stated is not None and named.path == stated.path
+        text = settings.get(f"TTS_REF_TEXT_{suffix}", "") if given is None or same else ""
+    return named, text
 
 
 def find_pretrained(root: Path, given: Path | None = None) -> Pretrained:

@@ -7,6 +7,7 @@ from typing import Any
 from rocm_wizard.report.catalogue import Catalogue
 from rocm_wizard.report.explain import issue_lines
 from rocm_wizard.report.plots import split_series, svg
+from rocm_wizard.report.told import last_words, machine_rows
 
 _STYLE = """
 :root{color-scheme:light dark;--ok:#1a7f37;--warn:#9a6700;--bad:#cf222e;--dim:#6e7781}
@@ -63,7 +64,7 @@ def _lines(report: Mapping[str, Any], catalogue: Catalogue) -> Iterable[str]:
     for stage in report["stages"]:
         yield from _stage(stage, word, catalogue)
     yield f"<h2>{word('machine')}</h2><table>"
-    yield from (f"<tr><td>{_e(name)}</td><td>{_e(value)}</td></tr>" for name, value in report["machine"].items())
+    yield from (f"<tr><td>{_e(name)}</td><td>{_e(value)}</td></tr>" for name, value in machine_rows(report["machine"]))
     yield "</table></body></html>"
 
 
@@ -90,6 +91,8 @@ def _finding(finding: Mapping[str, Any], word: Any, catalogue: Catalogue) -> str
     if finding["outcome"] != "passed":
         more += f'<br><span class="dim">{_e(finding["hint"])}</span>' if finding["hint"] else ""
         more += f"<br>{word('next')}: <code>{_e(finding['action'])}</code>" if finding["action"] else ""
+    if words := last_words(finding["outcome"], finding["facts"]):
+        more += f"<br>{word('last_words')}:" + "".join(f"<br><code>{_e(line)}</code>" for line in words)
     for issue in finding["known_issues"]:
         first, *rest = issue_lines(issue, catalogue)
         more += f"<br><b>{_e(first)}</b>" + "".join(f"<br>{_e(line)}" for line in rest)

@@ -7,6 +7,7 @@ from typing import Any
 from rocm_wizard.report.catalogue import Catalogue
 from rocm_wizard.report.explain import issue_lines
 from rocm_wizard.report.plots import sparkline, split_series
+from rocm_wizard.report.told import last_words, machine_rows
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
@@ -57,7 +58,7 @@ def _lines(report: Mapping[str, Any], catalogue: Catalogue) -> Iterable[str]:
     yield ""
     yield f"## {word('machine')}"
     yield ""
-    yield from (f"- {escape(name)}: {escape(value)}" for name, value in report["machine"].items())
+    yield from (f"- {escape(name)}: {escape(value)}" for name, value in machine_rows(report["machine"]))
 
 
 def _stage(stage: Mapping[str, Any], word: Any, catalogue: Catalogue) -> Iterable[str]:
@@ -85,6 +86,9 @@ def _finding(finding: Mapping[str, Any], word: Any, catalogue: Catalogue) -> Ite
         yield f"  - {word('hint')}: {escape(finding['hint'])}"
     if finding["action"] and finding["outcome"] != "passed":
         yield f"  - {word('next')}: `{finding['action'].replace('`', '')}`"
+    if words := last_words(finding["outcome"], finding["facts"]):
+        yield f"  - {word('last_words')}:"
+        yield from (f"    - {escape(line)}" for line in words)
     for issue in finding["known_issues"]:
         first, *more, link = issue_lines(issue, catalogue)
         yield f"  - {escape(first)}"

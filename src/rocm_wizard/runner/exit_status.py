@@ -1,6 +1,7 @@
 """What a child's exit code means, in words: NTSTATUS names on Windows, signal names elsewhere."""
 
 import signal
+import sys
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -46,7 +47,8 @@ def explain_exit(code: int | None) -> ExitMeaning:
     if unsigned >= 0x40000000:
         name, meaning = _windows_codes().get(unsigned, ("unknown status", ""))
         return ExitMeaning(code, f"0x{unsigned:08X} {name}", meaning, name != "STATUS_CONTROL_C_EXIT")
-    return ExitMeaning(code, f"exit code {code}", _SMALL.get(code, ""), False)
+    small = _SMALL | _SMALL_ON_WINDOWS if sys.platform == "win32" else _SMALL
+    return ExitMeaning(code, f"exit code {code}", small.get(code, ""), False)
 
 
 _ASKED_TO_END = {"SIGTERM", "SIGINT", "SIGHUP"}
@@ -65,7 +67,9 @@ _SMALL = {
     0: "",
     1: "an uncaught error, or ended from outside",
     2: "wrong command line or script not found",
-    3: "abort() of the C runtime, for instance two copies of OpenMP",
     127: "command or shared library not found",
+}
+_SMALL_ON_WINDOWS = {
+    3: "abort() of the C runtime, for instance two copies of OpenMP",
     139: "access violation as Git Bash shows it",
 }

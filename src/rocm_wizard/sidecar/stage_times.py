@@ -16,7 +16,7 @@ _WHOLE = re.compile(
     rf"\[sovits-timing\] cfm=(?P<cfm>{_NUMBER})ms\s+denorm=[\d.]+ms\s+bigvgan=(?P<bigvgan>{_NUMBER})ms\s+"
     r"mel_T=(?P<mel>\d{1,9})"
 )
-_COMPUTED = re.compile(r"\[v3-stream\] chunk=\d+ (?:\S+ ){0,3}mel_T=\d{1,9}(?!\d)")
+_COMPUTED = re.compile(r"\[v3-stream\] chunk=(\d+) (?:\S+ ){0,3}mel_T=\d{1,9}(?!\d)")
 """A streamed block, timed or not."""
 _T2S = re.compile(rf"\[t2s\] tokens=(?P<tokens>\d{{1,9}}) elapsed=(?P<elapsed>{_NUMBER})s")
 _TOTALS = ("t2s_ms", "t2s_tokens", "encoder_ms", "cfm_ms", "bigvgan_ms", "g2p_ms", "reference_ms")
@@ -77,11 +77,14 @@ def times_from_log(stderr_lines: Sequence[str]) -> StageTimes | None:
 
 
 def blocks_computed(stderr_lines: Sequence[str]) -> int:
-    """How many blocks the host project's sidecar logged during one utterance, timed or not; 0 for any other sidecar.
+    """How many blocks of an utterance's first item the host project's sidecar logged, timed or not; 0 for any other.
 
-    Its onset gate keeps blocks back until one is voiced, so more may be computed than are sent.
+    An item is what is cut from the text at a time; its blocks are counted from 0. Its onset gate keeps blocks back
+    until one is voiced, so more may be computed than are sent.
     """
-    return sum(_COMPUTED.search(line) is not None for line in stderr_lines)
+    numbers = [int(found[1]) for line in stderr_lines if (found := _COMPUTED.search(line)) is not None]
+    second = next((at for at, number in enumerate(numbers) if at and number == 0), len(numbers))
+    return len(numbers[:second])
 
 
 def _is_number(value: Any) -> bool:

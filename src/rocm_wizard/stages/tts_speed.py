@@ -1,6 +1,7 @@
 """How fast a voice speaks: one sentence several times, cold and warm apart, with what each stage of it took."""
 
 from collections.abc import Sequence
+from itertools import takewhile
 from statistics import median
 from typing import Any
 
@@ -69,9 +70,10 @@ def measure_blocks(context: StageContext, utterance: Utterance) -> None:
 def tell_held_back(context: StageContext, utterance: Utterance) -> None:
     """Blocks that the voice's onset gate kept back: their making is hidden in the first audio.
 
-    Only the host project's engine logs the blocks that it makes.
+    Only the host project's engine logs the blocks that it makes. Its first item ends with the first pause.
     """
-    computed, sent = blocks_computed(utterance.log), len(utterance.speech)
+    computed = blocks_computed(utterance.log)
+    sent = len(list(takewhile(lambda block: not utterance.is_pause(block), utterance.blocks)))
     if computed > sent:
         first_audio = round(utterance.first_audio, 3)
         context.finding("tts.held_back", Outcome.PASSED, computed=computed, sent=sent, first_audio=first_audio)
