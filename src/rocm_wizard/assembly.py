@@ -1,6 +1,6 @@
 """Puts a run together: target, journal, runner, stages, pipeline, and the way it ends."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import import_module
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocm_wizard import __version__
+from rocm_wizard.given import given_options
 from rocm_wizard.machine.profiles import load_profiles
 from rocm_wizard.machine.target import find_target
 from rocm_wizard.places import state_folder
@@ -85,6 +86,7 @@ class Run:
     session: Session
     catalogue: Catalogue
     folder: Path
+    given: Mapping[str, str] = field(default_factory=dict[str, str])
     reports: list[Path] = field(default_factory=list[Path])
     report_error: str | None = None
 
@@ -135,7 +137,8 @@ def prepare(
     wanted += SOAK if options.level == "soak" else ()
     wanted += OPTIONAL if stages is None or options.acceptance else ()
     chosen = [LazyStage(id, session) for id in wanted]
-    return Run(Pipeline(chosen, journal, clean_up=runner.stop_all), session, Catalogue(language), folder)
+    given = given_options(checkout, python, options)
+    return Run(Pipeline(chosen, journal, clean_up=runner.stop_all), session, Catalogue(language), folder, given)
 
 
 def start(run: Run) -> None:
@@ -145,6 +148,7 @@ def start(run: Run) -> None:
         "python": str(session.target.python),
         "checkout": str(session.target.checkout) if session.target.checkout else None,
         "profile": session.options.profile,
+        "given": run.given,
     }
     run.pipeline.start(
         __version__,

@@ -9,7 +9,7 @@ from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.report.catalogue import Catalogue
 from rocm_wizard.report.explain import issue_lines, issue_record
 from rocm_wizard.report.known_issues import best_issue, learn
-from rocm_wizard.report.told import last_words
+from rocm_wizard.report.told import last_words, next_command
 from rocm_wizard.report.widths import pad
 
 _WORD_WIDTH = 16
@@ -24,12 +24,13 @@ class LinePrinter:
         self._mark = mark
         self._stages: list[str] = []
         self._machine: dict[str, Any] = {}
+        self._target: dict[str, Any] = {}
 
     def __call__(self, record: Record) -> None:
         """Takes one record."""
         event: Any = record.event
         if isinstance(event, ev.RunStarted):
-            self._stages, self._machine = event.stages, dict(event.machine)
+            self._stages, self._machine, self._target = event.stages, dict(event.machine), event.target
             self._say(f"rocm-wizard {event.tool_version}")
         elif isinstance(event, ev.StageStarted):
             self._stage_head(event)
@@ -62,7 +63,7 @@ class LinePrinter:
         indent = " " * (_WORD_WIDTH + 3)
         if hint := catalogue.hint(finding):
             self._say(f"{indent}{hint}")
-        if action := catalogue.action(finding):
+        if action := next_command(catalogue.action(finding), self._target):
             self._say(f"{indent}{catalogue.format('report', 'next')}: {action}")
         if words := last_words(finding.outcome, finding.facts):
             self._say(f"{indent}{catalogue.format('report', 'last_words')}:")

@@ -1,6 +1,7 @@
 """The report's content as plain values: what the Markdown, HTML and JSON files are made from."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from rocm_wizard.qualification.finding import Finding
@@ -10,6 +11,7 @@ from rocm_wizard.report.catalogue import Catalogue
 from rocm_wizard.report.explain import issue_record
 from rocm_wizard.report.known_issues import machine_facts, match_issues
 from rocm_wizard.report.redact import Mask
+from rocm_wizard.report.told import next_command
 from rocm_wizard.report.verdict import first_bad_finding, profile_id, verdict_sentence, verdict_word
 
 SCHEMA = "rocm-wizard/report@1"
@@ -38,6 +40,8 @@ def build_report(state: RunState, catalogue: Catalogue, mask: Mask, missing: Seq
     header = state.header
     bad = first_bad_finding(state)
     machine = machine_facts(state)
+    target = mask.value(header.target) if header else {}
+    told = partial(_finding, catalogue=catalogue, mask=mask, machine=machine, target=target)
     return {
         "schema": SCHEMA,
         "tool_version": header.tool_version if header else None,
@@ -48,12 +52,12 @@ def build_report(state: RunState, catalogue: Catalogue, mask: Mask, missing: Seq
         "verdict": verdict_word(state),
         "exit_code": state.finished_exit_code if state.finished_exit_code is not None else int(state.verdict),
         "sentence": verdict_sentence(state, catalogue),
-        "why": _finding(bad[1], catalogue, mask, machine) if bad else None,
+        "why": told(bad[1]) if bad else None,
         "does_not_prove": catalogue.format("proves_not", "text"),
         "profile": profile_id(state),
         "machine": mask.value(header.machine) if header else {},
-        "target": mask.value(header.target) if header else {},
-        "stages": [_stage(stage, catalogue, mask, machine) for stage in state.stages],
+        "target": target,
+        "stages": [_stage(stage, catalogue, told) for stage in state.stages],
         "answers": [
             mask.value({"question": a.question, "answer": a.answer, "by": a.answered_by}) for a in state.answers
         ],
@@ -62,7 +66,7 @@ def build_report(state: RunState, catalogue: Catalogue, mask: Mask, missing: Seq
     }
 
 
-def _stage(stage: StageState, catalogue: Catalogue, mask: Mask, machine: Mapping[str, Any]) -> dict[str, Any]:
+def _stage(stage: StageState, catalogue: Catalogue, told: Callable[[Finding], dict[str, Any]]) -> dict[str, Any]:
     return {
         "id": stage.id,
         "title": catalogue.stage_title(stage.id),
@@ -73,7 +77,7 @@ def _stage(stage: StageState, catalogue: Catalogue, mask: Mask, machine: Mapping
         "blocked_by": stage.blocked_by,
         "findings": [
             {"check": check.id, "check_title": catalogue.check_title(check.id), "seconds": check.seconds}
-            | _finding(check.finding, catalogue, mask, machine)
+            | told(check.finding)
             for check in stage.checks
             if check.finding is not None
         ],
@@ -91,7 +95,9 @@ def _stage(stage: StageState, catalogue: Catalogue, mask: Mask, machine: Mapping
     }
 
 
-def _finding(finding: Finding, catalogue: Catalogue, mask: Mask, machine: Mapping[str, Any]) -> dict[str, Any]:
+def _finding(
+    finding: Finding, catalogue: Catalogue, mask: Mask, machine: Mapping[str, Any], target: Mapping[str, Any]
+) -> dict[str, Any]:
     shown = mask.finding(finding)
     known = match_issues(finding, machine)[:_ISSUES_SHOWN]
     return {
@@ -100,7 +106,7 @@ def _finding(finding: Finding, catalogue: Catalogue, mask: Mask, machine: Mappin
         "outcome_word": catalogue.outcome(shown.outcome),
         "text": catalogue.sentence(shown),
         "hint": catalogue.hint(shown),
-        "action": catalogue.action(shown),
+        "action": next_command(catalogue.action(shown), target),
         "link": catalogue.link(shown),
         "facts": dict(shown.facts),
         "known_issues": [issue_record(match.issue) for match in known],

@@ -121,7 +121,7 @@ class Control:
     def copy(self) -> None:
         """Copies the command of the selected finding and says where it went."""
         finding = self.screen.finding
-        text = self.words.catalogue.action(finding) if finding is not None else None
+        text = self.words.command(self._run, finding) if finding is not None else None
         if text is None:
             self._say("copy_nothing")
             return

@@ -28,12 +28,12 @@ def command(text: str, width: int) -> list[Line]:
     return paragraph(text, width, "bold", indent=2, first="  ")
 
 
-def advice(words: Words, finding: Finding, width: int) -> list[Line]:
+def advice(words: Words, run: RunState, finding: Finding, width: int) -> list[Line]:
     """Hint, command and link of a finding."""
     catalogue, lines = words.catalogue, list[Line]()
     if hint := catalogue.hint(finding):
         lines += [Content(""), *paragraph(hint, width, "$soft")]
-    if action := catalogue.action(finding):
+    if action := words.command(run, finding):
         lines += [*heading(words.ui("word_action")), *command(action, width)]
     if link := catalogue.link(finding):
         lines += [*heading(words.ui("word_link")), *paragraph(link, width, indent=2, first="  ")]
@@ -60,7 +60,7 @@ def finding_page(words: Words, run: RunState, check: CheckState, width: int) -> 
     title = words.catalogue.check_title(check.id)
     head = Content.assemble((f"{words.glyph(state)} {words.word(state)}", f"bold {words.style(state)}"), f"  {title}")
     lines = [head, Content(""), *paragraph(words.catalogue.sentence(finding), width)]
-    lines += [*advice(words, finding, width), *known_issue(words, run, finding, width)]
+    lines += [*advice(words, run, finding, width), *known_issue(words, run, finding, width)]
     rows = [(name.replace("_", " "), words.fact(value)) for name, value in finding.facts.items()]
     if rows:
         lines += [*heading(words.ui("word_facts")), *named_values(rows, width)]
@@ -96,7 +96,11 @@ def waiting_page(words: Words, run: RunState, stage: StageState, width: int) -> 
     lines = paragraph(words.ui("blocked_text", stage=title), width)
     finding = first_bad_finding(run)
     if finding is not None:
-        lines += [Content(""), *paragraph(words.catalogue.sentence(finding), width), *advice(words, finding, width)]
+        lines += [
+            Content(""),
+            *paragraph(words.catalogue.sentence(finding), width),
+            *advice(words, run, finding, width),
+        ]
     return stack([*lines, Content(""), *paragraph(words.ui("blocked_hint", stage=title), width, "$soft")])
 
 
@@ -128,7 +132,7 @@ def result_page(words: Words, run: RunState, moment: Moment, ending: Ending, wid
     finding = first_bad_finding(run)
     if finding is not None and moment.code is not None:
         lines += [*heading(words.ui("word_next")), *paragraph(words.catalogue.sentence(finding), width)]
-        lines += [*advice(words, finding, width), *known_issue(words, run, finding, width)]
+        lines += [*advice(words, run, finding, width), *known_issue(words, run, finding, width)]
     lines += heading(words.ui("word_steps"))
     lines += [_outcome_line(words, stage, width) for stage in run.stages]
     if moment.code is not None:

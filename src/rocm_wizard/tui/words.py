@@ -9,6 +9,7 @@ from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.state import CheckState, RunState, StageState
 from rocm_wizard.report import verdict
 from rocm_wizard.report.catalogue import Catalogue
+from rocm_wizard.report.told import next_command
 from rocm_wizard.report.verdict import verdict_word
 
 # One cell wide, in the basic plane, and none that a terminal may draw as a picture.
@@ -133,6 +134,11 @@ class Words:
             return "running", "running", self.catalogue.format("verdict", "running")
         key = "internal_error" if code == ExitCode.INTERNAL_ERROR else verdict_word(run)
         return _VERDICT_STATES.get(key, "cancelled"), key, self.catalogue.format("verdict", key)
+
+    def command(self, run: RunState, finding: Finding) -> str | None:
+        """The exact command to type next, for what this run tests."""
+        target = run.header.target if run.header is not None else {}
+        return next_command(self.catalogue.action(finding), target)
 
     def clock(self, seconds: float) -> str:
         """Elapsed time as minutes and seconds."""
