@@ -18,6 +18,7 @@ from rocm_wizard.stages.model_findings import inspect_asr_model, inspect_tts_mod
 from tests.models import crafted
 
 OTHER_IDS = {"models.recognised", "models.recognised_unread", "models.reference", "models.not_named"}
+OTHER_IDS |= {"models.reference_not_set"}
 
 
 def reported(call: Callable[[StageContext], bool]) -> tuple[bool, list[Finding]]:
@@ -44,6 +45,21 @@ def test_a_voice_in_order(tmp_path: Path) -> None:
     assert sentences[0].startswith("声音-e15.ckpt: GPT v2, 295 tensors (float16), 0.")
     assert sentences[1].startswith("声音 e8.pth: SoVITS v3, 685 tensors (float16), 0.")
     assert sentences[-1] == "Reference 参考.wav: 4.0 s at 16000 Hz, level -17.0 dBFS, words given."
+
+
+def test_a_language_without_a_recording_of_its_own_is_told_by_its_keys(tmp_path: Path) -> None:
+    files = crafted.voice(tmp_path / "声 音")
+    keys = ("TTS_REF_AUDIO_EN", "TTS_REF_TEXT_EN")
+    usable, _ = reported(lambda context: inspect_tts_models(context, files, keys))
+    assert usable, "the host's own recording is there"
+    files = replace(files, reference=tmp_path / "english.wav", reference_text="", language="en")
+    usable, findings = reported(lambda context: inspect_tts_models(context, files, keys))
+    (told,) = [finding for finding in findings if finding.id.startswith("models.reference")]
+    assert (usable, told.id, told.outcome) == (False, "models.reference_not_set", Outcome.FAILED)
+    said = [Catalogue("en").sentence(told), str(Catalogue("en").hint(told)), str(Catalogue("en").action(told))]
+    assert all(key in "".join(said) for key in keys) and "Download" not in "".join(said)
+    usable, findings = reported(lambda context: inspect_tts_models(context, files))
+    assert not usable and "models.reference_not_set" not in {finding.id for finding in findings}
 
 
 def test_an_asr_folder(tmp_path: Path) -> None:

@@ -135,10 +135,11 @@ def test_half_a_second_is_not_three_sentences(bench: Bench) -> None:
 def test_the_wrong_words_fail(bench: Bench) -> None:
     bench.options(asr_command=bad_sidecar("asr", "wrong_text"), limits=AMPLE)
     findings = list(bench.run(AsrSmokeStage).stage("asr_smoke").findings)
-    errors = [finding for finding in findings if finding.id == "asr.text_wrong"]
+    errors = [finding for finding in findings if finding.id == "asr.text_wrong_bundled"]
     assert len(errors) == 2
     assert isinstance(errors[0].facts["error_rate"], float)
     assert errors[0].facts["error_rate"] > 0.5
+    assert "asr.text_wrong" not in {finding.id for finding in findings}, "its words are known: no doubt about them"
 
 
 def test_a_missing_program_is_could_not_check(bench: Bench) -> None:

@@ -112,13 +112,19 @@ def find_reference(
 
     What the settings say of their recording is not said in another one.
     """
-    suffix = _REFERENCES.get(language_group(language) or "mixed", "JA")
-    stated = _named(root, None, settings.get(f"TTS_REF_AUDIO_{suffix}"))
+    audio_key, text_key = reference_keys(language)
+    stated = _named(root, None, settings.get(audio_key))
     named = _named(root, given, None) or stated
     if text is None:
         same = named is not None and stated is not None and named.path == stated.path
-        text = settings.get(f"TTS_REF_TEXT_{suffix}", "") if given is None or same else ""
+        text = settings.get(text_key, "") if given is None or same else ""
     return named, text
+
+
+def reference_keys(language: str) -> tuple[str, str]:
+    """The settings that name the recording for a language, and what is said in it."""
+    suffix = _REFERENCES.get(language_group(language) or "mixed", "JA")
+    return f"TTS_REF_AUDIO_{suffix}", f"TTS_REF_TEXT_{suffix}"
 
 
 def find_pretrained(root: Path, given: Path | None = None) -> Pretrained:

@@ -65,7 +65,8 @@ def _judge_text(context: StageContext, utterance: Utterance, heard: Transcript) 
         "difference": marked_differences(reference, heard.text, language),
     }
     if rate.value > limit:
-        context.finding("asr.text_wrong", Outcome.FAILED, **facts)
+        bundled = utterance.recording.sha256 is not None
+        context.finding("asr.text_wrong_bundled" if bundled else "asr.text_wrong", Outcome.FAILED, **facts)
     else:
         context.finding("asr.text_close" if rate.edits else "asr.text_right", Outcome.PASSED, **facts)
 

@@ -1,9 +1,9 @@
 """Before a sidecar with the person's own models starts: which files those are, and whether they can be loaded."""
 
-from rocm_wizard.models.discover import TtsWish, find_asr_folder, find_tts_files
+from rocm_wizard.models.discover import TtsWish, find_asr_folder, find_tts_files, reference_keys
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
-from rocm_wizard.stages.checkout_settings import model_settings
+from rocm_wizard.stages.checkout_settings import checkout_settings, model_settings, setting
 from rocm_wizard.stages.model_findings import inspect_asr_model, inspect_tts_models
 from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.speech_children import asr_engine, tts_engine, tts_language
@@ -28,7 +28,9 @@ def tts_models_fit(context: StageContext, session: Session) -> bool:
     settings = model_settings(session.target.checkout)
     search = find_tts_files(session.working_folder, settings, wish, tts_language(session))
     if search.files is not None:
-        return inspect_tts_models(context, search.files)
+        keys = reference_keys(tts_language(session))
+        stated = options.reference is not None or setting(checkout_settings(session.target.checkout), keys[0])
+        return inspect_tts_models(context, search.files, None if stated else keys)
     with context.check("models"):
         context.finding(
             "models.not_named",

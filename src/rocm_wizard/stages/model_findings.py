@@ -21,10 +21,19 @@ def inspect_asr_model(context: StageContext, folder: Path) -> bool:
         return _report(context, inspect_asr_folder(folder))
 
 
-def inspect_tts_models(context: StageContext, files: TtsModelFiles) -> bool:
-    """Reports what the files of a GPT-SoVITS voice are and whether they fit. False: they cannot be loaded."""
+def inspect_tts_models(context: StageContext, files: TtsModelFiles, unset: tuple[str, str] | None = None) -> bool:
+    """Reports what the files of a GPT-SoVITS voice are and whether they fit. False: they cannot be loaded.
+
+    `unset`: the settings that do not name the reference and its words; it is the host's own then.
+    """
     with context.check("models"):
         found = inspect_tts_files(files)
+        if unset is not None and not files.reference.is_file():
+            _report(context, found)
+            facts: dict[str, Fact] = {"language": files.language, "key": unset[0], "text_key": unset[1]}
+            own = str(files.reference)
+            context.finding("models.reference_not_set", Outcome.FAILED, ["file"], file=own, **facts)
+            return False
         text = "" if is_placeholder(files.reference_text) else files.reference_text
         measured, problems = read_reference(files.reference, text)
         found.problems += problems
