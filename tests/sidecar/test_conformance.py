@@ -14,14 +14,12 @@ from rocm_wizard.report.catalogue import load_strings
 from rocm_wizard.runner.real import RealRunner
 from rocm_wizard.runner.spec import Child, ChildSpec
 from rocm_wizard.sidecar.conformance.examine import Examiner
-from rocm_wizard.sidecar.conformance.probes import REFUSALS
 from rocm_wizard.sidecar.conformance.rules import RULES, Judged, State
 
 CHILD = Path(__file__).parent.parent / "children" / "sidecars" / "conforming.py"
 SPREAD: dict[str, set[str]] = {
     "ids_echoed": {"unicode", "pipelined", "interruption"},
     "interruption": {"ids_echoed", "pipelined"},
-    "keeps_running": set(REFUSALS),
     "nan_input": {"keeps_running"},
     "pipelined": {"ids_echoed"},
     "unicode": {"ids_echoed"},
@@ -42,7 +40,7 @@ def examine(folder: Path, kind: str, fault: str = "", child: Path = CHILD) -> di
     def start() -> Child:
         return runner.start(spec, "conform", CancelToken())
 
-    waits = 1.0 if fault in ("nan_input", "valid_request") else 10.0
+    waits = 1.0 if fault in ("nan_input", "valid_request", "second_request_hangs") else 10.0
     before = set(psutil.Process().children(recursive=True))
     host_limits = (10.0, 0.4 if fault == "host_limits" else 10.0)
     judged = Examiner(kind, start, waits, 10.0, host_limits=host_limits).run()
@@ -65,6 +63,16 @@ def test_a_planted_fault_is_named(tmp_path: Path, kind: str, fault: str) -> None
     assert judged[fault].detail
     spread = {one.rule for one in judged.values() if one.state is State.BROKEN} - {fault}
     assert spread <= SPREAD.get(fault, set())
+
+
+@pytest.mark.parametrize("kind", ["asr", "tts"])
+@pytest.mark.parametrize("fault", ["second_request", "second_request_hangs"])
+def test_one_that_answers_only_once_breaks_that_rule_and_no_other(tmp_path: Path, kind: str, fault: str) -> None:
+    judged = examine(tmp_path, kind, fault)
+    assert judged["keeps_running"].state is State.BROKEN
+    broken = {one.rule for one in judged.values() if one.state is State.BROKEN}
+    assert broken == {"keeps_running"}
+    assert judged["keeps_running"].detail.startswith("malformed_json, after other requests: ")
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,9 @@ class Sidecar:
         request: Any = None
         if not line.strip() and self.fault != "blank_line":
             return
+        if self.fault.startswith("second_request") and self.answered:
+            time.sleep(600 if self.fault.endswith("hangs") else 0)
+            os._exit(1)
         if len(line) > 100_000 and self.fault == "long_line":
             os._exit(9)
         try:

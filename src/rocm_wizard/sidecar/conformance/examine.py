@@ -79,6 +79,7 @@ class Examiner:
         self._judged: dict[str, Judged] = {}
         self._seen: set[str] = set()
         self._starts = 0
+        self._one_a_start = False
         self._wire: Wire | None = None
 
     def run(self) -> list[Judged]:
@@ -108,7 +109,23 @@ class Examiner:
             self._seen.add(rule)
 
     def _try(self, rule: str, probe: Probe) -> None:
-        wire = self._ready_wire()
+        """One probe. A child that is lost to one which it survives when it comes first is lost to the order.
+
+        From then on each probe comes first.
+        """
+        alone = self._wire is None
+        lost = self._probe(rule, probe, alone=alone)
+        if lost is not None and not alone:
+            self._starts -= 1  # for the same question again
+            if self._probe(rule, probe, alone=True) is None:
+                self._set("keeps_running", f"{rule}, after other requests: {lost}")
+                self._one_a_start = True
+        if self._one_a_start:
+            self._drop()
+
+    def _probe(self, rule: str, probe: Probe, *, alone: bool) -> str | None:
+        """How the child was lost, None where it was not; judged where the probe came first."""
+        wire, loss = self._ready_wire(), None
         try:
             wrong = probe(wire, self._voice)
             wire.count_stderr(proper=rule not in IMPROPER)
@@ -118,18 +135,20 @@ class Examiner:
                 self._set("nothing_unasked", None if stray is None else f"{stray['type']} after {rule}")
             lost = stray is not None
         except Lost as error:
-            self._set(rule, str(error))
-            if rule in REFUSALS:
+            loss, lost = str(error), True
+            if alone:
+                self._set(rule, loss)
+            if alone and rule in REFUSALS:
                 self._set("keeps_running", f"{rule}: {error}")
-            lost = True
         if lost:  # what is still under way would be taken for later answers
             self._drop()
+        return loss
 
     def _ready_wire(self) -> Wire:
         if self._wire is not None:
             return self._wire
         if self._starts >= MOST_STARTS:
-            raise NoStart(f"the sidecar was lost {self._starts} times")
+            raise NoStart(f"the sidecar had to be started {self._starts} times")
         self._starts += 1
         try:
             child = self._start()
