@@ -220,6 +220,7 @@ TTS: dict[str, Callable[[str], None]] = {name: then(action) for name, action in 
     "done_twice": both(spoken, done),
     "error_after_done": both(spoken, lambda id: send(type="error", request_id=id, msg="late")),
     "endless": endless,
+    "never_answers": lambda _: time.sleep(600),
     "drips": drips,
     "silence": silence,
     "tone": tone,

@@ -67,7 +67,7 @@ def test_a_fault_is_found(bench: Bench, fault: Fault) -> None:
     [
         ("leaves_behind_and_dies", "sidecar.died", True),
         ("leaves_behind_and_load_fail", "sidecar.load_failed", True),
-        ("leaves_behind_and_silent", "sidecar.silent", False),
+        ("leaves_behind_and_silent", "sidecar.fell_silent", False),
     ],
 )
 def test_one_that_breaks_may_leave_processes_too(bench: Bench, mode: str, id: str, *, left: bool) -> None:

@@ -86,12 +86,12 @@ def pulse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PulseServ
 
 
 def when_heard(bench: Bench, seconds: float, act: Callable[[], None]) -> None:
-    """Calls `act` once, in a thread of its own, when that much was heard."""
+    """Calls `act` once, in a thread of its own, when that much was heard (progress is rounded to 10 ms)."""
     done = threading.Event()
 
     def look(record: Record) -> None:
         event = record.event
-        if isinstance(event, ev.Progressed) and event.done >= seconds and not done.is_set():
+        if isinstance(event, ev.Progressed) and event.done >= seconds + 0.01 and not done.is_set():
             done.set()
             threading.Thread(target=act).start()
 

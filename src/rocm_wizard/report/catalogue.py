@@ -111,8 +111,8 @@ class Catalogue:
         return self._of_finding(finding, "link")
 
     def check_title(self, check: str) -> str:
-        """The short name of a check."""
-        return str(self._look_up("check", check) or check)
+        """The short name of a check; a finding outside of any goes by the family of its id."""
+        return str(self._look_up("check", check) or self._look_up("family", check.partition(".")[0]) or check)
 
     def stage_title(self, stage: str) -> str:
         """The short name of a stage."""

@@ -154,11 +154,11 @@ class SidecarClient:
     def _utterance(self, kind: str, request: Mapping[str, Any]) -> Generator[Block | Mapping[str, Any], None, None]:
         self.begin()
         request_id = uuid.uuid4().hex
+        index, rate, length = 0, 0, 0.0
         try:
             message = {"type": kind, "request_id": request_id, "request": dict(request)}
             sent = self._channel.send(message, self.message_seconds)
             self._under_way, self._interrupted = request_id, sent
-            index, rate, length = 0, 0, 0.0
             while (received := self._answer("chunk", request_id, "done")).message["type"] == "chunk":
                 chunk = parse_chunk(received.message)
                 if rate and rate != chunk.sample_rate:
@@ -179,6 +179,8 @@ class SidecarClient:
             if index == 0:
                 raise ProtocolError("no_audio", "done without audio")
         except (SidecarError, ProtocolError) as error:
+            if isinstance(error, SidecarError) and error.kind == "silent" and index:
+                error = SidecarError("silent", f"after block {index}, {length:.1f} s of sound")
             raise self.failed(error) from error
         self._ended()
         yield received.message

@@ -63,7 +63,8 @@ class AcceptanceStage:
         question = Question("acceptance.start", ("yes", "no"), "no", {"minutes": _MINUTES[kind]}, timeout=_PATIENCE)
         if context.ask(question).option == "yes":
             return True
-        context.finding("acceptance.not_wanted", Outcome.SKIPPED)
+        with context.check("wanted"):
+            context.finding("acceptance.not_wanted", Outcome.SKIPPED)
         return False
 
     @property

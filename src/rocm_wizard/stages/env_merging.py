@@ -84,7 +84,8 @@ def merge(context: StageContext, request: MergeRequest) -> Merged:
     merged = Merged(snapshot, plan)
     if not plan.edits:
         facts = {"file": str(request.path), "keys": len(plan.actions)}
-        context.finding("env.unchanged", Outcome.PASSED, ["file"], **facts)
+        with context.check("plan"):
+            context.finding("env.unchanged", Outcome.PASSED, ["file"], **facts)
     elif request.consent is not None:
         with context.check("consent"):
             if not request.consent(context, request.path):

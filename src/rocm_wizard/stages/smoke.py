@@ -92,13 +92,9 @@ def _wait_ready(context: StageContext, session: Session, client: SidecarClient) 
         for name, value in (("sidecar.load", ready.load_ms), ("sidecar.warm_up", ready.warmup_ms)):
             if value is not None:
                 context.measure(name, value / 1000, "s", phase="cold")
-    if client.text_before_ready:
-        context.finding(
-            "wire.text_before_ready",
-            Outcome.WARNING,
-            sidecar=spec.purpose,
-            detail=client.text_before_ready[0],
-        )
+        if client.text_before_ready:
+            detail = client.text_before_ready[0]
+            context.finding("wire.text_before_ready", Outcome.WARNING, sidecar=spec.purpose, detail=detail)
     with context.check("device"):
         wanted = session.chosen.device_kind
         found = device_kind(ready, kind_of(spec), wanted)
@@ -129,7 +125,8 @@ def report_error(context: StageContext, session: Session, client: SidecarClient,
         "stderr": client.child.stderr_tail()[-_STDERR_SHOWN:],
         "unknown_messages": client.unknown_messages,
     }
-    id = f"wire.{error.rule}" if error.kind == "protocol" else f"sidecar.{error.kind}"
+    begun = error.kind == "silent" and error.detail
+    id = f"wire.{error.rule}" if error.kind == "protocol" else f"sidecar.{'fell_silent' if begun else error.kind}"
     crashed = error.exit is not None and error.exit.meaning.crashed
     context.finding(id, Outcome.CRASHED if crashed else Outcome.FAILED, ["stderr"], **facts)
 
@@ -180,6 +177,15 @@ def judge_traffic(context: StageContext, client: SidecarClient) -> None:
     """What came over the wire in all, and what of it a host would stumble on."""
     kind, traffic = kind_of(client.child.spec), client.traffic
     facts: dict[str, Any] = {"sidecar": client.child.spec.purpose}
+    context.finding(
+        "wire.traffic_more" if traffic.unknown_fields else "wire.traffic",
+        Outcome.PASSED,
+        messages=traffic.messages,
+        size=traffic.size,
+        unknown_fields=list(traffic.unknown_fields),
+        stderr=client.child.stderr_bytes(),
+        **facts,
+    )
     if traffic.unknown_types:
         # The host's recogniser skips them, its voice breaks off at the first.
         outcome = Outcome.WARNING if kind == "asr" else Outcome.FAILED
@@ -197,12 +203,3 @@ def judge_traffic(context: StageContext, client: SidecarClient) -> None:
             limit=STDERR_LIMIT,
             **facts,
         )
-    context.finding(
-        "wire.traffic_more" if traffic.unknown_fields else "wire.traffic",
-        Outcome.PASSED,
-        messages=traffic.messages,
-        size=traffic.size,
-        unknown_fields=list(traffic.unknown_fields),
-        stderr=client.child.stderr_bytes(),
-        **facts,
-    )
