@@ -102,14 +102,15 @@ def _legend(
         ("^ " if words.ascii_only else "▲ ", words.ui("sound_first", time=words.duration(spoken[0].arrived)), "$soft"),
         ("", words.ui("sound_summary", seconds=words.duration(seconds), blocks=len(spoken)), "$soft"),
         ("", words.ui("sound_factor", time=words.duration(arrived), factor=factor), "$soft"),
-        ("! ", words.ui("sound_late", count=len(late)), "$warning" if late else "$soft"),
+        ("! " if late else "", words.ui("sound_late", count=len(late)), "$warning" if late else "$soft"),
     ]
     if head is not None:
         longest = max((length for _, length in head.gaps), default=0.0)
         text = words.ui("sound_no_gaps")
         if head.gaps:
             text = words.ui("sound_gaps", count=len(head.gaps), longest=words.duration(longest))
-        rows.append(("x " if words.ascii_only else "× ", text, "$warning" if head.gaps else "$soft"))
+        mark = "x " if words.ascii_only else "× "
+        rows.append((mark if head.gaps else "", text, "$warning" if head.gaps else "$soft"))
     return [line for mark, text, style in rows for line in paragraph(text, width, style, indent=2, first=mark)]
 
 
