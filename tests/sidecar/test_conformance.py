@@ -210,3 +210,19 @@ def test_an_answer_of_neither_kind_is_told_without_controls_and_secrets(
     assert main(["sidecar", "conform", *options, "--", *command]) == 1
     told = capsys.readouterr().out
     assert '"***"' in told and "hunter22" not in told and "sk-01" not in told
+
+
+def test_one_that_cannot_be_started_again_has_broken_the_rule_that_ended_it(tmp_path: Path) -> None:
+    once = tmp_path / "once.py"
+    once.write_text(
+        "import pathlib, sys, runpy\n"
+        "mark = pathlib.Path(__file__).with_suffix('.mark')\n"
+        "if mark.exists(): sys.exit(5)\n"
+        "mark.touch()\n"
+        f"sys.argv = [{str(CHILD)!r}, 'asr', 'second_request']\n"
+        f"runpy.run_path({str(CHILD)!r}, run_name='__main__')\n",
+        encoding="utf-8",
+    )
+    judged = examine(tmp_path, "asr", "", once)
+    assert judged["valid_request"].state is State.KEPT
+    assert judged["malformed_json"].state is State.BROKEN

@@ -117,7 +117,12 @@ class Examiner:
         lost = self._probe(rule, probe, alone=alone)
         if lost is not None and not alone:
             self._starts -= 1  # for the same question again
-            if self._probe(rule, probe, alone=True) is None:
+            try:
+                again = self._probe(rule, probe, alone=True)
+            except NoStart:
+                self._set(rule, lost)
+                raise
+            if again is None:
                 self._set("keeps_running", f"{rule}, after other requests: {lost}")
                 self._one_a_start = True
         if self._one_a_start:
