@@ -81,10 +81,24 @@ def test_a_number_may_be_said_digit_by_digit_or_as_one(text: str, language: str)
     assert longest > 0.6 * len(text), "seven hundred and seventy-seven takes 1.8 s"
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "said", "spelt"),
+    [
+        ("NASA USB GPU CPU HTML HTTP", "en", 2.5, 8.0),
+        ("HTML HTTP CPU GPU USB", "ja", 2.0, 5.5),
+        ("HTML HTTP CPU GPU USB", "zh", 2.0, 6.0),
+    ],
+)
+def test_an_initialism_may_be_spelt_out_or_read_as_a_word(text: str, language: str, said: float, spelt: float) -> None:
+    shortest, longest = plausible_seconds(text, language, 1.0)
+    assert shortest < said and spelt < longest < 3 * spelt
+
+
 def test_units() -> None:
-    assert spoken_units("きょう、行く。", "ja", 2) == 5.0, "kyo-u-yu-ku by the rule: small letters none, a kanji two"
-    assert spoken_units("我有3本书。", "zh", 2) == 6.0
-    assert spoken_units("a b 1", "en", 2) == 4.0
+    assert spoken_units("きょう、行く。", "ja", 2, 1) == 5.0, "kyo-u-yu-ku by the rule: small letters none, a kanji two"
+    assert spoken_units("我有3本书。", "zh", 2, 1) == 6.0
+    assert spoken_units("a b 1", "en", 2, 1) == 4.0
+    assert spoken_units("A USB-Cable, NASA", "en", 2, 3) == 29.0
 
 
 def test_a_checkouts_voice_is_asked_with_its_own_reference(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """How the host program asks for its sentences, and what of a text's length can be told beforehand."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.speech_children import tts_language
 from rocm_wizard.stages.utterance import default_text, speech_texts, stream_request
+
+_INITIALISM = re.compile(r"(?<![A-Za-z])[A-Z]{2,5}(?![A-Za-z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +81,22 @@ def host_block_seconds(characters: int, speed: float) -> float:
 def plausible_seconds(text: str, language: str, speed: float) -> tuple[float, float]:
     """The shortest and the longest speech that could be this text; a short one may have a breath around it."""
     limits = speech_texts()["duration"][language]
-    least, most = (spoken_units(text, language, digit) for digit in limits["digit"])
+    ways = zip(limits["digit"], limits["initial"], strict=True)
+    least, most = (spoken_units(text, language, digit, initial) for digit, initial in ways)
     return max(0.05, limits["least"] * least / speed - 0.3), limits["most"] * most / speed + 1.5
 
 
-def spoken_units(text: str, language: str, digit: float) -> float:
+def spoken_units(text: str, language: str, digit: float, initial: float) -> float:
     """About how much there is to say: characters in English, else morae (Japanese) or syllables (Chinese).
 
-    A digit is read as a word of `digit` units; Latin letters inside Japanese or Chinese count half each.
+    A digit is read as a word of `digit` units, and so is each letter of an initialism (USB), of `initial` units. Other
+    Latin letters inside Japanese or Chinese count half each.
     """
+    letters = sum(map(len, _INITIALISM.findall(text)))
+    return letters * initial + _plain_units(_INITIALISM.sub("", text), language, digit)
+
+
+def _plain_units(text: str, language: str, digit: float) -> float:
     if language == "en":
         return sum(digit if letter.isdigit() else float(not letter.isspace()) for letter in text)
     han = 2.0 if language == "ja" else 1.0
