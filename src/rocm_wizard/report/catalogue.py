@@ -114,6 +114,10 @@ class Catalogue:
         """The short name of a check; a finding outside of any goes by the family of its id."""
         return str(self._look_up("check", check) or self._look_up("family", check.partition(".")[0]) or check)
 
+    def phase(self, phase: str | None) -> str:
+        """What a measurement of the first use, or of a later one, is called; "" where there is no such difference."""
+        return str(self._look_up("phase", phase) or phase) if phase else ""
+
     def stage_title(self, stage: str) -> str:
         """The short name of a stage."""
         return str(self._look_up("stage", stage, "title") or stage)

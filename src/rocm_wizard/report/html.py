@@ -81,7 +81,7 @@ def _stage(stage: Mapping[str, Any], word: Any, catalogue: Catalogue) -> Iterabl
             yield f'<tr><td>{_e(one.name)}</td><td>{svg(one)}</td><td class="n">{_e(one.range)}</td></tr>'
         for m in rows:
             value = f"{m['value']:.4g} {m['unit']}"
-            phase = f"{m['phase'] or ''} {m['sample']}"
+            phase = f"{catalogue.phase(m['phase'])} {m['sample']}"
             yield f'<tr><td>{_e(m["name"])}</td><td>{_e(phase)}</td><td class="n">{_e(value)}</td></tr>'
         yield "</table>"
 

@@ -77,7 +77,7 @@ def _stage(stage: Mapping[str, Any], word: Any, catalogue: Catalogue) -> Iterabl
         line = sparkline([value for _, value in one.points])
         yield f"| {escape(one.name)} | {line} | {len(one.points)} | {escape(one.range)} |"
     for m in rows:
-        yield f"| {escape(m['name'])} | {m['phase'] or ''} | {m['sample']} | {m['value']:.4g} {m['unit']} |"
+        yield f"| {escape(m['name'])} | {catalogue.phase(m['phase'])} | {m['sample']} | {m['value']:.4g} {m['unit']} |"
 
 
 def _finding(finding: Mapping[str, Any], word: Any, catalogue: Catalogue) -> Iterable[str]:

@@ -74,7 +74,7 @@ def _phases(words: Words, taken: Sequence[MeasurementTaken]) -> list[_Row]:
     for phase in ("cold", "warm", None):
         values = sorted(one.value for one in taken if one.phase == phase)
         if values:
-            label = words.ui(f"word_{phase}") if phase else ""
+            label = words.catalogue.phase(phase)
             rows.append((label, values[len(values) // 2], taken[0].unit))
     return rows
 
