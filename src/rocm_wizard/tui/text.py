@@ -34,11 +34,12 @@ def paragraph(text: str, width: int, style: str | Style = "", *, indent: int = 0
 def fit(text: str, width: int) -> str:
     """One line, cut to `width` cells with an ellipsis; terminals do not agree on marks, so the wider count holds."""
     line = Content(clean_line(text).expandtabs(1))
-    cut, room = line, max(1, width)
-    while room > 0 and max(cut.cell_length, cells(cut.plain)) > width:
-        cut = line.truncate(room, ellipsis=True)
-        room -= 1
-    return cut.plain if cut is line else cut.plain.rstrip()
+    if max(line.cell_length, cells(line.plain)) <= width:
+        return line.plain
+    kept = line.truncate(max(1, width), ellipsis=True).plain.removesuffix("…")
+    while kept and cells(kept) >= width:
+        kept = kept[:-1]
+    return f"{kept}…".rstrip()
 
 
 def spread(left: Content, right: Content, width: int) -> Content:
