@@ -86,7 +86,7 @@ class Run:
     session: Session
     catalogue: Catalogue
     folder: Path
-    given: Mapping[str, str] = field(default_factory=dict[str, str])
+    given: Mapping[str, str | list[str]] = field(default_factory=dict[str, "str | list[str]"])
     reports: list[Path] = field(default_factory=list[Path])
     report_error: str | None = None
 

@@ -75,6 +75,7 @@ def test_the_only_checkpoints_are_taken(checkout: Path) -> None:
         ("mine.wav", None, ""),
         ("mine.wav", "mine", "mine"),
         (REFERENCE["TTS_REF_AUDIO_JA"], None, "こんにちは"),
+        ("assets/../assets/audio/参考.wav", None, "こんにちは"),
     ],
 )
 def test_the_settings_words_belong_to_their_own_recording(

@@ -212,6 +212,21 @@ def test_an_answer_of_neither_kind_is_told_without_controls_and_secrets(
     assert '"***"' in told and "hunter22" not in told and "sk-01" not in told
 
 
+def test_one_loss_hides_none_of_the_other_rules(tmp_path: Path) -> None:
+    mortal = tmp_path / "mortal.py"
+    mortal.write_text(
+        "import pathlib, sys, runpy\n"
+        "mark = pathlib.Path(__file__).with_suffix('.mark')\n"
+        "fault = '' if mark.exists() else 'second_request'\n"
+        "mark.touch()\n"
+        f"sys.argv = [{str(CHILD)!r}, 'asr', fault]\n"
+        f"runpy.run_path({str(CHILD)!r}, run_name='__main__')\n",
+        encoding="utf-8",
+    )
+    judged = examine(tmp_path, "asr", "", mortal)
+    assert [one.rule for one in judged.values() if one.state is not State.KEPT] == ["keeps_running"]
+
+
 def test_one_that_cannot_be_started_again_has_broken_the_rule_that_ended_it(tmp_path: Path) -> None:
     once = tmp_path / "once.py"
     once.write_text(

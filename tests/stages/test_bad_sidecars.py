@@ -67,6 +67,7 @@ def test_a_fault_is_found(bench: Bench, fault: Fault) -> None:
     [
         ("leaves_behind_and_dies", "sidecar.died", True),
         ("leaves_behind_and_load_fail", "sidecar.load_failed", True),
+        ("leaves_behind_and_wrong_device", "sidecar.wrong_device", False),
         ("leaves_behind_and_silent", "sidecar.fell_silent", False),
     ],
 )

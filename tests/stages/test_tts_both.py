@@ -2,6 +2,7 @@
 
 import json
 import sys
+import threading
 import time
 
 import numpy as np
@@ -11,6 +12,7 @@ from rocm_wizard.machine.target import Target
 from rocm_wizard.qualification.finding import Finding
 from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.stage import StageContext
+from rocm_wizard.sidecar.answers import Transcript
 from rocm_wizard.stages.recordings import bundled_recording
 from rocm_wizard.stages.session import Session, TtsModelPaths
 from rocm_wizard.stages.smoke import SmokeFailed, sidecar
@@ -92,6 +94,26 @@ def test_whatever_ends_the_recogniser_at_work_is_raised() -> None:
         busy.answers()
 
 
+def test_an_answer_that_outlasts_the_sentence_is_no_time_at_work() -> None:
+    class Slowly:
+        said = 0
+
+        def transcribe(self, *_: object) -> Transcript:
+            self.said += 1
+            if self.said == 3:
+                begun.set()
+                stopped.wait(20)
+            return Transcript(str(self.said), float(self.said), {})
+
+    begun, stopped = threading.Event(), threading.Event()
+    busy = _Busy(Slowly(), Heard(np.zeros(1, np.float32), 1, None, None))  # type: ignore[arg-type]
+    assert begun.wait(20)
+    threading.Timer(0.2, stopped.set).start()
+    busy.stop()
+    assert [answer.text for answer in busy.answers()] == ["1", "2", "3"]
+    assert busy.waits() == [1.0, 2.0]
+
+
 class WeightsOnly:
     """Starts the checkout's voice and asks for nothing."""
 
@@ -121,6 +143,11 @@ class WeightsOnly:
         ("loading mine e15.ckpt, then mine.pth.bak", "tts.weights_not_named", Outcome.SKIPPED),
         ("mine e15.ckpt, s1bert25hz.ckpt, 'mine.pth'; s2Dv3.pth", "tts.weights", Outcome.PASSED),
         ("loading s1bert25hz.ckpt, mine.pth", "tts.weights_not_named", Outcome.SKIPPED),
+        ("加载模型：mine e15.ckpt，「mine.pth」", "tts.weights", Outcome.PASSED),
+        ("`mine e15.ckpt`+mine.pth {s1bert25hz-2kh-longer-epoch=68e-step=50232.ckpt}", "tts.weights", Outcome.PASSED),
+        ("gpt→mine e15.ckpt, sovits=mine.pth, gpt=s1v3.ckpt", "tts.weights", Outcome.PASSED),
+        ("mine e15.ckpt 已加载mine.pth", "tts.weights_not_named", Outcome.SKIPPED),
+        ("mine e15.ckpt, gpt=kurisu.ckpt, mine.pth", "tts.weights_several", Outcome.SKIPPED),
     ],
 )
 def test_which_weights_a_checkouts_voice_has_loaded(bench: Bench, log: str, finding: str, outcome: Outcome) -> None:

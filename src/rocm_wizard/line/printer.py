@@ -9,7 +9,8 @@ from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.report.catalogue import Catalogue
 from rocm_wizard.report.explain import issue_lines, issue_record
 from rocm_wizard.report.known_issues import best_issue, learn
-from rocm_wizard.report.told import last_words, next_command
+from rocm_wizard.report.next_command import next_command
+from rocm_wizard.report.told import last_words
 from rocm_wizard.report.widths import pad
 
 _WORD_WIDTH = 16

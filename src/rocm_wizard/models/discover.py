@@ -116,9 +116,13 @@ def find_reference(
     stated = _named(root, None, settings.get(audio_key))
     named = _named(root, given, None) or stated
     if text is None:
-        same = named is not None and stated is not None and named.path == stated.path
+        same = named is not None and stated is not None and _same_file(named.path, stated.path)
         text = settings.get(text_key, "") if given is None or same else ""
     return named, text
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    return os.path.normcase(os.path.realpath(one)) == os.path.normcase(os.path.realpath(other))
 
 
 def reference_keys(language: str) -> tuple[str, str]:

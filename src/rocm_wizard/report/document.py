@@ -10,8 +10,8 @@ from rocm_wizard.qualification.state import RunState, StageState
 from rocm_wizard.report.catalogue import Catalogue
 from rocm_wizard.report.explain import issue_record
 from rocm_wizard.report.known_issues import machine_facts, match_issues
+from rocm_wizard.report.next_command import next_command
 from rocm_wizard.report.redact import Mask
-from rocm_wizard.report.told import next_command
 from rocm_wizard.report.verdict import first_bad_finding, profile_id, verdict_sentence, verdict_word
 
 SCHEMA = "rocm-wizard/report@1"

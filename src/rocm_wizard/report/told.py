@@ -1,15 +1,10 @@
-"""What every face tells beside the sentences: a child's last words, the command to type next, the machine in rows."""
+"""What every face tells beside the sentences: a child's last words, and the machine in rows."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 _WORDS = ("stderr", "log")
 _WORDS_SHOWN = 3
-_OURS = re.compile(r"rocm-wizard (run|profile|versions|compute|asr|tts)\b")
-_SPEAKING = ("run", "asr", "tts")
-_TESTED = ("--checkout", "--python", "--profile")
-"""What every step asks about; the other options are for those that speak or listen."""
 _SIZES = ("memory", "disk_free", "page_file", "vram")
 _ADAPTER = ("vendor", "device_id", "driver", "adrenalin")
 
@@ -42,18 +37,3 @@ def _adapter(adapter: Any) -> str:
 
 def _size(value: Any) -> str:
     return f"{value / 2**30:.1f} GiB" if isinstance(value, int | float) else str(value)
-
-
-def next_command(action: str | None, target: Mapping[str, Any]) -> str | None:
-    """The command of a finding for what this run has tested; `target` is the journal header's."""
-    given = target.get("given")
-    if action is None or not isinstance(given, Mapping) or not given:
-        return action
-    if "--checkout" in given:
-        action = action.replace("--checkout FOLDER", f"--checkout {given['--checkout']}")
-    started = _OURS.match(action)
-    if started is None:
-        return action
-    words = action.split()
-    wanted = [name for name in given if name not in words and (name in _TESTED or started[1] in _SPEAKING)]
-    return " ".join([action, *(f"{name} {given[name]}" for name in wanted)])

@@ -2,8 +2,7 @@
 
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from rocm_wizard.envfile.secrets import is_secret
@@ -31,21 +30,6 @@ def secret_values(variables: Mapping[str, str | None], unknown: Collection[str] 
             continue
         if len(text) >= SHORTEST_HIDDEN and not _TRIVIAL.fullmatch(text) and not _is_path(text):
             found |= {text, *_PASSWORD.findall(text)}
-    return frozenset(found)
-
-
-def argument_secrets(argv: Sequence[str]) -> frozenset[str]:
-    """The secrets on a command line: behind an option whose name says so, or by their looks."""
-    found: set[str] = set()
-    for option, value in pairwise(argv):
-        if option.startswith("-") and is_secret(option) and not value.startswith("-"):
-            found |= secret_values({option: value})
-    for argument in argv[1:]:
-        name, equals, value = argument.partition("=")
-        if argument.startswith("-") and equals:
-            found |= secret_values({name: value})
-        for word in argument.split():
-            found |= secret_values({"": word})
     return frozenset(found)
 
 

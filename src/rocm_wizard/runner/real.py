@@ -48,7 +48,7 @@ class RealRunner:
     def stop_all(self) -> None:
         """See `Runner.stop_all`."""
         with ExitStack() as stack:  # what goes wrong with one child keeps none of the others alive
-            for child in self._alive:
+            for child in list(self._alive):
                 stack.callback(child.stop, grace=0.5)
 
 

@@ -9,8 +9,9 @@ from typing import Protocol
 from rocm_wizard.envfile.secrets import is_secret
 from rocm_wizard.qualification.clean import HIDDEN, Hiding
 from rocm_wizard.qualification.stage import CancelToken
+from rocm_wizard.runner.arguments import argument_secrets
 from rocm_wizard.runner.exit_status import ExitMeaning
-from rocm_wizard.runner.hidden import argument_secrets, secret_values
+from rocm_wizard.runner.hidden import secret_values
 
 LINE_LIMIT = 32 * 2**20
 STDERR_LINES_KEPT = 200
@@ -62,7 +63,7 @@ class ChildSpec:
 
     def hiding(self) -> Hiding:
         """Hides the secrets that the child knows from whoever is told what it prints."""
-        known = secret_values(self.full_environment(), self.masked) | argument_secrets(self.argv)
+        known = secret_values(self.full_environment(), self.masked) | argument_secrets(self.argv, self.cwd)
         return Hiding(self.hidden | known)
 
 

@@ -104,6 +104,7 @@ class Channel:
         self._bytes_mark = 0
         self._lines_mark = 0
         self._unknown_mark = 0
+        self._asked = False
 
     def ready_came(self) -> None:
         """What was logged so far was logged before `ready`."""
@@ -111,13 +112,20 @@ class Channel:
 
     def request_begins(self) -> None:
         """What is logged from now on belongs to a request."""
+        self.request_settled()
         self._bytes_mark, self._lines_mark = self.child.stderr_bytes(), self.child.stderr_lines()
         self._unknown_mark = self.traffic.unknown_types.total()
 
     def request_ended(self) -> None:
         """Counts what was logged during a request."""
-        said = self.child.stderr_bytes() - self._bytes_mark
-        self.traffic.stderr_worst_request = max(self.traffic.stderr_worst_request, said)
+        self._asked = True
+        self.request_settled()
+
+    def request_settled(self) -> None:
+        """Counts what came late of the last request: stderr is read by a thread of its own."""
+        if self._asked:
+            said = self.child.stderr_bytes() - self._bytes_mark
+            self.traffic.stderr_worst_request = max(self.traffic.stderr_worst_request, said)
 
     def request_log(self) -> list[str]:
         """The cleaned lines logged since the last request began, at most 200.

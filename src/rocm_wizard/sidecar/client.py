@@ -7,7 +7,7 @@ from typing import Any
 
 from rocm_wizard.runner.spec import Child
 from rocm_wizard.sidecar.answers import Block, Drained, Transcript
-from rocm_wizard.sidecar.channel import Channel, Received, SidecarError, Traffic, broken
+from rocm_wizard.sidecar.channel import Channel, Received, SidecarError, Traffic, broken, settled_bytes
 from rocm_wizard.sidecar.messages import (
     ProtocolError,
     Ready,
@@ -194,6 +194,8 @@ class SidecarClient:
         if self._lost is not None:
             return
         self._drain()
+        settled_bytes(self.child)
+        self._channel.request_settled()
         self.child.close_stdin()
         deadline = time.monotonic() + grace
         try:

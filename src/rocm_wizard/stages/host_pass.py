@@ -19,7 +19,7 @@ from rocm_wizard.stages.error_rate import error_rate
 from rocm_wizard.stages.ready_rules import device_kind, ready_faults
 from rocm_wizard.stages.recordings import bundled_recording
 from rocm_wizard.stages.session import Session
-from rocm_wizard.stages.smoke import exit_grace, judge_exit, told_left
+from rocm_wizard.stages.smoke import exit_grace, judge_exit, left_by
 from rocm_wizard.stages.speech_children import asr_engine, asr_spec, tts_engine, tts_spec
 from rocm_wizard.stages.tts_presets import preset_plan
 from rocm_wizard.stages.tts_swallowed import is_audible
@@ -149,7 +149,7 @@ class _Pass:
             limit=STDERR_LIMIT,
             stderr=self._child.stderr_tail()[-_STDERR_SHOWN:],
         )
-        for id, outcome, facts in told_left(self._child.spec.purpose, self._child.stop(grace=2.0)):
+        for id, outcome, facts in left_by(self._client, error):
             self._note(id, outcome, **facts)
 
     def _waited_for_room(self) -> bool:

@@ -22,6 +22,7 @@ from rocm_wizard.stages.session import Session
 _EXIT_GRACE = 10.0
 _AFTER_FINISH = 0.5
 _STDERR_SHOWN = 5
+_LEFT_GRACE = 2.0
 _LEFT_SHOWN = 5
 
 
@@ -62,10 +63,7 @@ def sidecar(context: StageContext, session: Session, spec: ChildSpec) -> Iterato
             if healthy:
                 _report_exit(context, session, client)
         finally:
-            report = child.stop(grace=0.5)
-        if not healthy:  # `judge_exit` has told it otherwise
-            for id, outcome, facts in told_left(spec.purpose, report):
-                context.finding(id, outcome, **facts)
+            child.stop(grace=0.5)
 
 
 def kind_of(spec: ChildSpec) -> str:
@@ -129,6 +127,15 @@ def report_error(context: StageContext, session: Session, client: SidecarClient,
     id = f"wire.{error.rule}" if error.kind == "protocol" else f"sidecar.{'fell_silent' if begun else error.kind}"
     crashed = error.exit is not None and error.exit.meaning.crashed
     context.finding(id, Outcome.CRASHED if crashed else Outcome.FAILED, ["stderr"], **facts)
+    for left_id, outcome, left in left_by(client, error):
+        context.finding(left_id, outcome, **left)
+
+
+def left_by(client: SidecarClient, error: SidecarError) -> list[Told]:
+    """What a sidecar left behind that ended by itself, too early; one that is ended by the wizard leaves nothing."""
+    if error.kind not in ("died", "load_failed"):
+        return []
+    return told_left(client.child.spec.purpose, client.child.stop(grace=_LEFT_GRACE))
 
 
 def _report_exit(context: StageContext, session: Session, client: SidecarClient) -> None:

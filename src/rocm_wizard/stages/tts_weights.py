@@ -13,10 +13,12 @@ from rocm_wizard.sidecar.channel import settled_bytes
 from rocm_wizard.sidecar.client import SidecarClient
 
 _PATHS = {".ckpt": "TTS_GPT_MODEL_PATH", ".pth": "TTS_SOVITS_MODEL_PATH"}
-_BEFORE, _AFTER = r"(?<![^\s\\/:*?\"'<>|=(\[,;])", r"(?![\w-])(?!\.\w)"
+_BEFORE, _AFTER = r"(?<![\w.-])", r"(?![\w-])(?!\.\w)"
 """A name ends where no longer one can stand: `5.ckpt` is not in `mine-e15.ckpt`, nor `mine.pth` in `mine.pth.bak`."""
-_NAMED = re.compile(r"[^\s\\/:*?\"'<>|]+\.(?:ckpt|pth)" + _AFTER)
-_OTHERS = re.compile(r"s2[GD].*\.pth|.*vocoder.*\.pth|s1v3\.ckpt|s1bert.*\.ckpt|.*eres2net.*", re.IGNORECASE)
+_NAMED = re.compile(r"(?<![\w.=-])[\w.=-]+\.(?:ckpt|pth)" + _AFTER)
+_OTHERS = re.compile(
+    r"(?:^|=)(?:s2[GD].*\.pth|.*vocoder.*\.pth|s1v3\.ckpt|s1bert.*\.ckpt|.*eres2net.*)$", re.IGNORECASE
+)
 """Pretrained files that a voice may load, or name, beside its own."""
 
 
@@ -53,9 +55,15 @@ def _compare(told: dict[str, str], log: str) -> tuple[dict[str, str], dict[str, 
     strangers: dict[str, list[str]] = {}
     for name in sorted(set(_NAMED.findall(log))):
         suffix = PureWindowsPath(name).suffix
-        if suffix in told and not _OTHERS.fullmatch(name):
+        if suffix in told and not _OTHERS.search(name) and not _touches(name, told[suffix]):
             strangers.setdefault(suffix, []).append(name)
     return missing, strangers
+
+
+def _touches(name: str, told: str) -> bool:
+    """Whether it is the name that was told behind a word of a script without blanks: that may be the log's own."""
+    before = name.removesuffix(told)[-1:] if name.endswith(told) else ""
+    return bool(before) and not before.isascii()
 
 
 def _all(names: dict[str, list[str]]) -> list[str]:

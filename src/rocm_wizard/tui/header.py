@@ -50,7 +50,7 @@ def need(words: Words, run: RunState, moment: Moment) -> tuple[str, str]:
     state = stage_state(bad)
     finding = first_bad_finding(run)
     key = "need_retry"
-    if finding is not None and catalogue.action(finding):
+    if finding is not None and words.command(run, finding):
         key = "need_command"
     elif finding is not None and catalogue.hint(finding):
         key = "need_hint"

@@ -215,7 +215,7 @@ class RunScreen(Screen[None]):
 
     def _keys(self) -> list[tuple[str, str, str, bool]]:
         running, action = self._moment.code is None, self.finding
-        can_copy = action is not None and self.words.catalogue.action(action) is not None
+        can_copy = action is not None and self.words.command(self._run, action) is not None
         keys = [
             ("f", "key_follow", "screen.follow", not self.following),
             ("r", "key_retry", "app.control('retry')", not running and self.retry_target is not None),

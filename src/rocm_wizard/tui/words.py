@@ -9,7 +9,7 @@ from rocm_wizard.qualification.outcome import Outcome
 from rocm_wizard.qualification.state import CheckState, RunState, StageState
 from rocm_wizard.report import verdict
 from rocm_wizard.report.catalogue import Catalogue
-from rocm_wizard.report.told import next_command
+from rocm_wizard.report.next_command import next_command
 from rocm_wizard.report.verdict import verdict_word
 
 # One cell wide, in the basic plane, and none that a terminal may draw as a picture.

@@ -79,7 +79,8 @@ class Examiner:
         self._judged: dict[str, Judged] = {}
         self._seen: set[str] = set()
         self._starts = 0
-        self._one_a_start = False
+        self._begun = 0
+        self._lost_to_order = self._one_a_start = False
         self._wire: Wire | None = None
 
     def run(self) -> list[Judged]:
@@ -111,7 +112,7 @@ class Examiner:
     def _try(self, rule: str, probe: Probe) -> None:
         """One probe. A child that is lost to one which it survives when it comes first is lost to the order.
 
-        From then on each probe comes first.
+        From the second time on each probe comes first.
         """
         alone = self._wire is None
         lost = self._probe(rule, probe, alone=alone)
@@ -124,7 +125,8 @@ class Examiner:
                 raise
             if again is None:
                 self._set("keeps_running", f"{rule}, after other requests: {lost}")
-                self._one_a_start = True
+                self._one_a_start = self._lost_to_order
+                self._lost_to_order = True
         if self._one_a_start:
             self._drop()
 
@@ -153,8 +155,9 @@ class Examiner:
         if self._wire is not None:
             return self._wire
         if self._starts >= MOST_STARTS:
-            raise NoStart(f"the sidecar had to be started {self._starts} times")
+            raise NoStart(f"the sidecar had to be started {self._begun} times")
         self._starts += 1
+        self._begun += 1
         try:
             child = self._start()
         except StartFailed as error:
