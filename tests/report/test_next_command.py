@@ -36,13 +36,41 @@ def test_a_command_for_the_same_target(action: str | None, told: str | None) -> 
     assert next_command(action, {}) == action
 
 
+@posix
 def test_an_engine_does_not_stand_in_the_way_of_named_files() -> None:
-    given = {"--tts-engine": "embedded", "--tts-language": "zh", "--asr-engine": "checkout"}
+    given = {"--tts-engine": "embedded", "--tts-language": "zh", "--asr-engine": "checkout", "--text": "你好"}
     action = "rocm-wizard tts --tts-language zh --gpt-model FILE --sovits-model FILE"
     assert next_command(action, {"given": given}) == f"{action} --asr-engine checkout"
     assert next_command("rocm-wizard tts --repeat 5", {"given": given}) == (
-        "rocm-wizard tts --repeat 5 --asr-engine checkout --tts-engine embedded --tts-language zh"
+        "rocm-wizard tts --repeat 5 --asr-engine checkout --tts-engine embedded --tts-language zh --text '你好'"
     )
+    checkout = {"--tts-engine": "checkout"}
+    assert next_command(action, {"given": checkout}) == f"{action} --tts-engine checkout", "it uses such files too"
+
+
+def test_a_recording_is_carried_where_it_is_not_the_bundled_one_that_is_meant() -> None:
+    given = {"--audio": "fr.wav", "--transcript": "bonjour"}
+    assert next_command("rocm-wizard asr", {"given": given}) == "rocm-wizard asr"
+    told = next_command("rocm-wizard asr --asr-language French", {"given": given})
+    assert told == "rocm-wizard asr --asr-language French --audio fr.wav --transcript bonjour"
+
+
+@pytest.mark.parametrize(
+    "given", [{"--set": None}, {"--set": 5}, {"--set": "A=1"}, {"--text": ["-x"]}, {"--checkout": 7}]
+)
+def test_a_damaged_journal_hurts_nobody(given: dict[str, object]) -> None:
+    assert str(next_command("rocm-wizard run --yes", {"given": given})).startswith("rocm-wizard run --yes")
+
+
+@pytest.mark.parametrize("value", ["A=~/models/q", "A=/data/<user>/q"])
+def test_what_was_masked_is_no_value_to_write(value: str) -> None:
+    assert next_command("rocm-wizard run --yes", {"given": {"--set": [value]}}) is None
+
+
+def test_the_env_command_means_the_same_file() -> None:
+    given = {"--checkout": "C", "--env-file": "try.env"}
+    told = next_command("rocm-wizard env apply --checkout FOLDER --set KEY=VALUE", {"given": given})
+    assert told == "rocm-wizard env apply --checkout C --set KEY=VALUE --file try.env"
 
 
 def test_what_writes_a_file_writes_the_same_one_or_is_not_told() -> None:
@@ -82,6 +110,10 @@ def test_a_home_that_was_masked_is_expanded() -> None:
 @pytest.mark.parametrize(
     ("path", "quoted"),
     [
+        ("C:\\my dir\\", '"C:\\my dir\\\\"'),
+        ("~\\my dir", '"$HOME\\my dir"'),
+        ("C:\\100%", None),
+        ("C:\\“x”", None),
         ("C:\\amadeus", "C:\\amadeus"),
         ("C:\\R&D\\a", '"C:\\R&D\\a"'),
         ("C:\\a(b);c", '"C:\\a(b);c"'),
@@ -89,10 +121,10 @@ def test_a_home_that_was_masked_is_expanded() -> None:
         ("D:\\我的 文件", '"D:\\我的 文件"'),
     ],
 )
-def test_quoted_for_the_shells_of_windows(monkeypatch: pytest.MonkeyPatch, path: str, quoted: str) -> None:
+def test_quoted_for_the_shells_of_windows(monkeypatch: pytest.MonkeyPatch, path: str, quoted: str | None) -> None:
     monkeypatch.setattr("sys.platform", "win32")
     command = next_command("rocm-wizard compute", {"given": {"--checkout": path}})
-    assert command == f"rocm-wizard compute --checkout {quoted}"
+    assert command == (quoted and f"rocm-wizard compute --checkout {quoted}")
 
 
 def shell(arguments: str) -> list[str]:

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -139,6 +140,24 @@ def test_stderr_is_counted_before_ready_and_for_each_request() -> None:
     client.wait_ready()
     client.transcribe(SOUND, 16000, None)
     assert (client.traffic.stderr_before_ready, client.traffic.stderr_worst_request) == (100, 50)
+
+
+def test_what_is_read_a_moment_after_the_answer_is_the_requests_and_what_comes_much_later_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answer, monotonic = {"line": {"type": "result", "text": ""}}, time.monotonic
+    client = client_of(
+        READY, EXPECT, answer, {"stderr": "y" * 49}, EXPECT, answer, {"stderr": "z" * 99}, EXPECT, answer
+    )
+    client.wait_ready()
+    client.transcribe(SOUND, 16000, None)
+    assert client.traffic.stderr_worst_request == 0
+    client.transcribe(SOUND, 16000, None)
+    assert client.traffic.stderr_worst_request == 50
+    later = SimpleNamespace(monotonic=lambda: monotonic() + 0.5, sleep=time.sleep)
+    monkeypatch.setattr("rocm_wizard.sidecar.channel.time", later)
+    client.transcribe(SOUND, 16000, None)
+    assert client.traffic.stderr_worst_request == 50
 
 
 def test_the_log_of_a_request_is_told_apart_from_what_came_before() -> None:

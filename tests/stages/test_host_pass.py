@@ -166,6 +166,18 @@ def test_embedded_engines_have_no_host_pass(bench: Bench) -> None:
     assert run(bench, "asr") == {}
 
 
+def test_processes_left_by_one_that_died_are_named(bench: Bench, checkout: Path) -> None:
+    (checkout / ".env").write_text("FAULT=dies_leaving\n", encoding="utf-8")
+    findings = run(bench, "asr")
+    assert findings["sidecar.host_died"].outcome is Outcome.FAILED
+    left = findings["sidecar.left_processes"]
+    assert (left.outcome, left.facts["sidecar"], left.facts["count"]) == (
+        Outcome.WARNING,
+        "asr sidecar as the host",
+        1,
+    )
+
+
 def test_the_first_pass_states_everything(bench: Bench, checkout: Path) -> None:
     weights = checkout / "my voice.ckpt"
     bench.options(tts_models=TtsModelPaths(gpt=weights, sovits=weights), tts_engine="checkout", tts_language="ja")

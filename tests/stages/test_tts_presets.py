@@ -85,6 +85,7 @@ def test_a_number_may_be_said_digit_by_digit_or_as_one(text: str, language: str)
     ("text", "language", "said", "spelt"),
     [
         ("NASA USB GPU CPU HTML HTTP", "en", 2.5, 8.0),
+        ("GPUs CPUs APIs LLMs NPUs TPUs", "en", 2.0, 6.0),
         ("HTML HTTP CPU GPU USB", "ja", 2.0, 5.5),
         ("HTML HTTP CPU GPU USB", "zh", 2.0, 6.0),
     ],

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import rocm_wizard.tui
@@ -208,6 +208,8 @@ def test_paragraph_never_passes_its_width(text: str, width: int, indent: int) ->
 
 
 @given(_TEXT, st.integers(4, 80))
+@example("0" * 16 + "\u093e", 16)
+@example("゙🏽ᇊ\u200d二", 4)
 def test_fit_is_one_line_of_at_most_the_width(text: str, width: int) -> None:
     line = fit(text, width)
     assert cells(line) <= width and "\n" not in line

@@ -1,5 +1,6 @@
 """The line-by-line half of the wire: one child's pipes, with deadlines, and counts of all that came through them."""
 
+import math
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -104,7 +105,7 @@ class Channel:
         self._bytes_mark = 0
         self._lines_mark = 0
         self._unknown_mark = 0
-        self._asked = False
+        self._ended = -math.inf
 
     def ready_came(self) -> None:
         """What was logged so far was logged before `ready`."""
@@ -118,12 +119,15 @@ class Channel:
 
     def request_ended(self) -> None:
         """Counts what was logged during a request."""
-        self._asked = True
+        self._ended = time.monotonic()
         self.request_settled()
 
     def request_settled(self) -> None:
-        """Counts what came late of the last request: stderr is read by a thread of its own."""
-        if self._asked:
+        """Counts what came late of the last request: stderr is read by a thread of its own.
+
+        What comes much later is no request's.
+        """
+        if time.monotonic() - self._ended < _SETTLING:
             said = self.child.stderr_bytes() - self._bytes_mark
             self.traffic.stderr_worst_request = max(self.traffic.stderr_worst_request, said)
 

@@ -9,7 +9,7 @@ from rocm_wizard.stages.session import Session
 from rocm_wizard.stages.speech_children import tts_language
 from rocm_wizard.stages.utterance import default_text, speech_texts, stream_request
 
-_INITIALISM = re.compile(r"(?<![A-Za-z])[A-Z]{2,5}(?![A-Za-z])")
+_INITIALISM = re.compile(r"(?<![A-Za-z])[A-Z]{2,5}(?=s?(?![A-Za-z]))")
 
 
 @dataclass(frozen=True, slots=True)

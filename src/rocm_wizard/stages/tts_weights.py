@@ -13,9 +13,11 @@ from rocm_wizard.sidecar.channel import settled_bytes
 from rocm_wizard.sidecar.client import SidecarClient
 
 _PATHS = {".ckpt": "TTS_GPT_MODEL_PATH", ".pth": "TTS_SOVITS_MODEL_PATH"}
-_BEFORE, _AFTER = r"(?<![\w.-])", r"(?![\w-])(?!\.\w)"
+_BEFORE, _AFTER = r"(?<![\w-])(?<![^.]\.)", r"(?![A-Za-z0-9_])(?!-[^>])(?!\.\w)"
 """A name ends where no longer one can stand: `5.ckpt` is not in `mine-e15.ckpt`, nor `mine.pth` in `mine.pth.bak`."""
 _NAMED = re.compile(r"(?<![\w.=-])[\w.=-]+\.(?:ckpt|pth)" + _AFTER)
+_IN_FOLDER = re.compile(r".*[\\/](?P<rest>[^\\/:\"'`|]*)")
+_FILE_BEFORE = re.compile(r".*\.(?:ckpt|pth)\b")
 _OTHERS = re.compile(
     r"(?:^|=)(?:s2[GD].*\.pth|.*vocoder.*\.pth|s1v3\.ckpt|s1bert.*\.ckpt|.*eres2net.*)$", re.IGNORECASE
 )
@@ -49,15 +51,25 @@ def _compare(told: dict[str, str], log: str) -> tuple[dict[str, str], dict[str, 
     missing: dict[str, str] = {}
     for suffix, name in told.items():
         # A name may have blanks, and its end would look like another's: it goes out of the log.
-        log, found = re.subn(_BEFORE + re.escape(name) + _AFTER, "", log)
-        if not found:
+        whole = re.compile(_BEFORE + re.escape(name) + _AFTER, re.IGNORECASE)
+        if not any(_stands_alone(log, one.start()) for one in whole.finditer(log)):
             missing[suffix] = name
-    strangers: dict[str, list[str]] = {}
-    for name in sorted(set(_NAMED.findall(log))):
+        log = whole.sub("", log)
+    strangers: dict[str, set[str]] = {}
+    for one in _NAMED.finditer(log):
+        name = one[0].rpartition("..")[2].lstrip(".")  # behind dots that mean "wait"
         suffix = PureWindowsPath(name).suffix
-        if suffix in told and not _OTHERS.search(name) and not _touches(name, told[suffix]):
-            strangers.setdefault(suffix, []).append(name)
-    return missing, strangers
+        in_folder = log[one.start() - 1 : one.start()] in ("/", "\\")
+        if suffix in told and not _OTHERS.search(name) and (in_folder or not _touches(name, told[suffix])):
+            strangers.setdefault(suffix, set()).add(name)
+    return missing, {suffix: sorted(names) for suffix, names in strangers.items()}
+
+
+def _stands_alone(log: str, at: int) -> bool:
+    """Whether the name that begins there is the whole name of a file: `(old) mine.ckpt` in a folder is another one."""
+    line = log[log.rfind("\n", 0, at) + 1 : at]
+    found = _IN_FOLDER.fullmatch(_FILE_BEFORE.sub("", line))
+    return found is None or not found["rest"]
 
 
 def _touches(name: str, told: str) -> bool:

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import struct
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -53,6 +54,13 @@ def start() -> None:
 def answer(request: dict[str, Any]) -> None:
     """One answer."""
     if FAULT == "dies":
+        os._exit(3)
+    if FAULT == "dies_leaving":
+        nothing, code = subprocess.DEVNULL, "import time; time.sleep(600)"
+        subprocess.Popen(
+            [sys.executable, "-c", code], stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True
+        )
+        time.sleep(1.2)
         os._exit(3)
     if FAULT in LOGGED:
         sys.stderr.write("x" * 299 + "\n")
