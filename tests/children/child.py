@@ -11,20 +11,14 @@ from pathlib import Path
 WAIT = 600
 
 
-def detached(seconds: float) -> int:
-    """A process with a session of its own, which no group signal reaches, and without our pipes."""
-    code, nothing = f"import time; time.sleep({seconds})", subprocess.DEVNULL
-    return subprocess.Popen(
-        [sys.executable, "-c", code], stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True
-    ).pid
+def detached(seconds: float, *program: str) -> int:
+    """A process with a session of its own, which no group signal reaches, and without our pipes.
 
-
-def detached_program(program: str) -> int:
-    """The same of a program that takes seconds."""
+    `program`: what takes the seconds as its argument; Python's sleep without one.
+    """
+    argv = [*program, str(seconds)] if program else [sys.executable, "-c", f"import time; time.sleep({seconds})"]
     nothing = subprocess.DEVNULL
-    return subprocess.Popen(
-        [program, str(WAIT)], stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True
-    ).pid
+    return subprocess.Popen(argv, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True).pid
 
 
 def main(mode: str, argument: str) -> None:
@@ -48,7 +42,7 @@ def main(mode: str, argument: str) -> None:
         print(detached(WAIT), flush=True)
         sys.stdin.read()
     elif mode == "detached_program":
-        print(detached_program(argument), flush=True)
+        print(detached(WAIT, argument), flush=True)
         sys.stdin.read()
     elif mode == "detached_at_the_end":
         sys.stdin.read()

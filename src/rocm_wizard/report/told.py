@@ -1,4 +1,4 @@
-"""What every face tells beside the sentences: a child's last words, and the machine in rows."""
+"""What reports tell beside the sentences, and line mode too: a child's last words; and the machine in rows."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
